@@ -14,8 +14,10 @@ from experiments.informative import informative_command
 from experiments.known import known_command
 from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
+from experiments.objections import objections_command
 from experiments.paper import with_parameters
 from experiments.revealed import revealed_command
+from experiments.seeds import seeds_command
 from experiments.series import series_command
 from pckid.cli._options import not_zero, stack_options
 
@@ -226,6 +228,8 @@ OWN = (
     revealed_command,
     series_command,
     new_rows_command,
+    seeds_command,
+    objections_command,
 )
 for command in OWN:
     experiments.add_command(command)

@@ -1,0 +1,206 @@
+"""Whether values that are missing for a reason are taken for structure, and whether weights count.
+
+    python -m experiments objections --runs 40 --jobs -1
+
+One homogeneous population in eight columns, of which cells are missing in several ways, and tables
+with three groups that lose cells in the same ways.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+N_COLUMNS = 8
+Row = dict[str, Any]
+
+
+def draw_growth(n_rows: int, rng: np.random.Generator) -> NDArray:
+    """Draw eight times of a curve with a random intercept and a random slope."""
+    times = np.linspace(-1, 1, N_COLUMNS)
+    level, slope = rng.normal(size=(2, n_rows, 1))
+    return level + 0.5 * slope * times + 0.5 * rng.normal(size=(n_rows, N_COLUMNS))
+
+
+def draw_factor(n_rows: int, rng: np.random.Generator) -> NDArray:
+    """Draw eight columns with one factor in common."""
+    loadings = rng.uniform(0.5, 0.9, size=N_COLUMNS)
+    factor = rng.normal(size=(n_rows, 1))
+    own = np.sqrt(1 - loadings**2) * rng.normal(size=(n_rows, N_COLUMNS))
+    return factor * loadings + own
+
+
+def draw_groups(distance: float, n_rows: int, rng: np.random.Generator) -> NDArray:
+    """Draw three groups, each two of them so many standard deviations apart."""
+    centres = np.linalg.qr(rng.normal(size=(N_COLUMNS, 3)))[0].T * distance / np.sqrt(2)
+    return rng.normal(size=(n_rows, N_COLUMNS)) + centres[np.arange(n_rows) % 3]
+
+
+def drop_out(X: NDArray, rng: np.random.Generator, slope: float, lag: int) -> NDArray:
+    """Lose all later cells of a row, more likely after high values: the last one or, lag 0, it."""
+    X = X.copy()
+    for row, chances in zip(X, rng.random(X.shape), strict=True):
+        for j in range(1, X.shape[1]):
+            if chances[j] < 1 / (1 + np.exp(2.2 - slope * row[j - lag])):
+                row[j:] = np.nan
+                break
+    return X
+
+
+def skip_block(X: NDArray, rng: np.random.Generator) -> NDArray:
+    """Skip the last four columns where the first is above 0.25."""
+    X = X.copy()
+    X[np.ix_(X[:, 0] > 0.25, range(4, N_COLUMNS))] = np.nan
+    return X
+
+
+def skip_two_blocks(X: NDArray, rng: np.random.Generator) -> NDArray:
+    """Skip two columns where the first is high, and two others where the second is low, mostly."""
+    X, asked = X.copy(), rng.random((len(X), 2)) < 0.15
+    X[np.ix_((X[:, 0] > 0.5) & ~asked[:, 0], (4, 5))] = np.nan
+    X[np.ix_((X[:, 1] < -0.5) & ~asked[:, 1], (6, 7))] = np.nan
+    return X
+
+
+def cut_below(X: NDArray, rng: np.random.Generator) -> NDArray:
+    """Lose the lowest 40 % of six columns: below a limit of detection."""
+    X = X.copy()
+    low = X[:, 2:] < np.quantile(X[:, 2:], 0.4, axis=0)
+    X[:, 2:][low] = np.nan
+    return X
+
+
+def lose(X: NDArray, rng: np.random.Generator, share: float = 0.2) -> NDArray:
+    """Lose cells at random."""
+    return np.where(rng.random(X.shape) < share, np.nan, X)
+
+
+Draw = Callable[[int, np.random.Generator], NDArray]
+Remove = Callable[[NDArray, np.random.Generator], NDArray]
+HOMOGENEOUS: dict[str, tuple[Draw, Remove]] = {
+    "curves, complete": (draw_growth, lambda X, rng: X),
+    "curves, drop-out at random": (draw_growth, lambda X, rng: drop_out(X, rng, 0.0, 1)),
+    "curves, drop-out after a high value (MAR)": (
+        draw_growth, lambda X, rng: drop_out(X, rng, 1.5, 1),
+    ),
+    "curves, drop-out by the lost value": (draw_growth, lambda X, rng: drop_out(X, rng, 1.5, 0)),
+    "one factor, 20 % missing at random": (draw_factor, lose),
+    "one factor, a block skipped (MAR)": (draw_factor, skip_block),
+    "one factor, two blocks mostly skipped (MAR)": (draw_factor, skip_two_blocks),
+    "one factor, below a limit": (draw_factor, cut_below),
+}  # fmt: skip
+GROUPED: dict[str, Remove] = {
+    "three groups, 20 % missing at random": lose,
+    "three groups, drop-out after a high value (MAR)": lambda X, rng: drop_out(X, rng, 1.0, 1),
+    "three groups, a block skipped (MAR)": skip_block,
+}
+
+
+def judge(X: NDArray, seed: int) -> Row:
+    """Fit with the number of clusters chosen, and assess."""
+    from pckid import PCKID, assess
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PCKID("auto", random_state=seed, n_jobs=1).fit(X)
+        found = assess(model, X, n_resamples=0, n_jobs=1)
+    noted = {"follows": bool(found.follows), "selected": bool(found.selected)}
+    return {"answer": str(found.answer), "p_value": found.p_value, "k": model.n_clusters_, **noted}
+
+
+def judge_homogeneous(name: str, n_rows: int, run: int, seed: int) -> Row:
+    """Judge a table of one population."""
+    rng = np.random.default_rng([seed, 1, list(HOMOGENEOUS).index(name), n_rows, run])
+    draw, remove = HOMOGENEOUS[name]
+    row = judge(remove(draw(n_rows, rng), rng), run)
+    return {"kind": "none", "name": name, "rows": n_rows, "distance": 0.0, **row}
+
+
+def judge_grouped(name: str, distance: float, n_rows: int, run: int, seed: int) -> Row:
+    """Judge a table of three groups."""
+    rng = np.random.default_rng([seed, 2, list(GROUPED).index(name), n_rows, run])
+    X = GROUPED[name](draw_groups(distance, n_rows, rng), rng)
+    row = judge(X, run)
+    return {"kind": "groups", "name": name, "rows": n_rows, "distance": distance, **row}
+
+
+def judge_weights(light: float, run: int, seed: int) -> Row:
+    """Judge two groups, the second of which has hardly any weight."""
+    from pckid import PCKID
+
+    rng = np.random.default_rng([seed, 3, run])
+    X = rng.normal(size=(160, 4)) + 6 * (np.arange(160) >= 80)[:, None]
+    weights = np.where(np.arange(160) < 80, 1.0, light)
+    model = PCKID("auto", random_state=run, n_jobs=1).fit(X, sample_weight=weights)
+    answer = "none" if model.n_clusters_ == 1 else "groups"
+    return {"kind": "weights", "name": f"second group weighs {light:g}", "rows": 160,
+            "distance": 6.0, "answer": answer, "p_value": model.choice_.p_value,
+            "k": model.n_clusters_}  # fmt: skip
+
+
+def tabulate(rows: Sequence[Row]) -> str:
+    """Tabulate the answers, in Markdown."""
+    lines = ["| table | rows | apart | tables | none | structure | groups | noted |"]
+    lines.append("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for key in dict.fromkeys((row["kind"], row["name"], row["rows"], row["distance"])
+                             for row in rows):  # fmt: skip
+        part = [r for r in rows if (r["kind"], r["name"], r["rows"], r["distance"]) == key]
+        shares = [
+            f"{np.mean([row['answer'] == answer for row in part]):.3f}"
+            for answer in ("none", "structure", "groups")
+        ]
+        noted = np.mean([bool(row.get("follows") or row.get("selected")) for row in part])
+        lines.append(
+            f"| {key[1]} | {key[2]} | {key[3]:g} | {len(part)} | {' | '.join(shares)} "
+            f"| {noted:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def object_to(
+    out: str | Path = "results/objections",
+    *,
+    runs: int = 40,
+    seed: int = 0,
+    jobs: int = 1,
+    say: Callable[[str], None] = click.echo,
+) -> list[Row]:
+    """Judge all tables; write objections.csv and objections.md."""
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    tasks: list[tuple[Callable[..., Row], tuple]] = []
+    for run in range(runs):
+        tasks += [(judge_homogeneous, (name, 300, run, seed)) for name in HOMOGENEOUS]
+        for name in GROUPED:
+            tasks += [(judge_grouped, (name, 4.0, 300, run, seed))]
+            tasks += [(judge_grouped, (name, distance, 600, run, seed)) for distance in (4.0, 6.0)]
+        if run < runs // 4:
+            tasks += [(judge_weights, (light, run, seed)) for light in (1.0, 1e-6)]
+    rows = Parallel(n_jobs=jobs)(delayed(function)(*given) for function, given in tasks)
+    rows.sort(key=lambda row: row["kind"])
+    Path(out).mkdir(parents=True, exist_ok=True)
+    with open(Path(out) / "objections.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
+        writer.writeheader()
+        writer.writerows(rows)
+    (Path(out) / "objections.md").write_text(text := tabulate(rows), encoding="utf-8")
+    say(text)
+    return rows
+
+
+@click.command("objections")
+@click.option("--runs", type=click.IntRange(4), default=40, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: all cores.")
+@click.option("--out", type=click.Path(file_okay=False), default="results/objections")
+def objections_command(**options: Any) -> None:
+    """Count answers where cells are missing for a reason, and where rows have weights."""
+    object_to(**options)
