@@ -83,8 +83,10 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given; 1 says that there are no clear groups, and 15,
         with a `ClusterLimitWarning`, that there may be more.
-    n_inits : int, default=10
-        Random starts for each number of components; the paper's Q, there 30.
+    n_inits : int or "auto", default="auto"
+        Random starts for each number of components; the paper's Q, there 30. "auto" takes 10, and
+        20 or 40 where two halves of the ensemble find other clusters than each other, so that
+        another `random_state` changes them less.
     max_components : int or "auto", default="auto"
         The largest number of components of a mixture; the paper's G, there 30. "auto" takes
         1.5 √n for n different rows, at most 60. Never more than there are rows in a subsample.
@@ -248,6 +250,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **EnsembleEstimator._parameter_constraints,
+        "n_inits": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "embedding": [StrOptions(set(EMBEDDINGS))],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
@@ -258,7 +261,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         self,
         n_clusters: int | str = 8,
         *,
-        n_inits: int = 10,
+        n_inits: int | str = "auto",
         max_components: int | str = "auto",
         n_sizes: int | None = 8,
         max_samples: float | str = "auto",
@@ -342,14 +345,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if members is not None:
             check_known(members, drawn.sample.n_rows, self.n_clusters)
         training = self._choose_n_clusters(drawn, 0 if members is None else len(members.counts))
-        training = grow_until_steady(
-            training,
-            lambda before, n_inits: self._train(before.drawn, n_inits, before),
-            self.n_inits,
-            self.n_clusters_,
-            self.embedding,
-            n_threads(self.n_jobs),
-        )
+        training = self._grow_if_asked(training)
         self._kernel, (rows, sample, _) = training.kernel, training.drawn
         self._weighted = sample_weight is not None
         self._n_filled = sample.n_rows - sample.n_empty
@@ -743,6 +739,19 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         uncounted = [column_name(self, j) for j in self.choice_.uncounted]
         warn_uncounted(uncounted, training.drawn.sample.n_empty - n_empty)
         return training
+
+    def _grow_if_asked(self, training: Training) -> Training:
+        """Take as many starts as were asked for; "auto": as many as steady clusters take."""
+        if not isinstance(self.n_inits, str):
+            return training.first(self.n_inits)
+        return grow_until_steady(
+            training,
+            lambda before, n_inits: self._train(before.drawn, n_inits, before),
+            self._n_starts,
+            self.n_clusters_,
+            self.embedding,
+            n_threads(self.n_jobs),
+        )
 
     def _place(
         self,

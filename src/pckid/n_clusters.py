@@ -179,7 +179,7 @@ def judge_rows(
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
     drawn = model._draw(X, **model._needs())
-    return choose_or_none(model, drawn, n_null=n_null, n_inits=estimator.n_inits)[0]
+    return choose_or_none(model, drawn, n_null=n_null, n_inits=estimator._n_starts)[0]
 
 
 def choose_or_none(
@@ -197,7 +197,8 @@ def choose_or_none(
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
     if n_inits is None:
-        n_inits = max(estimator.n_inits, min(_TIMES_STARTS * estimator.n_inits, _MAX_STARTS))
+        n_starts = estimator._n_starts
+        n_inits = max(n_starts, min(_TIMES_STARTS * n_starts, _MAX_STARTS))
     training = all_columns = estimator._train(drawn, n_inits)
     while True:
         kernel, drawn = training.kernel, training.drawn

@@ -7,7 +7,7 @@ from pckid import PCKID
 from pckid.spectral import steadiness
 from pckid.spectral.steadiness import grow_until_steady, measure_agreement
 
-HOW = {"n_inits": 4, "max_components": 8, "random_state": 0, "n_jobs": 1}
+HOW = {"max_components": 8, "random_state": 0, "n_jobs": 1}
 
 
 def table(distance, n_samples=120):
@@ -18,7 +18,7 @@ def table(distance, n_samples=120):
 
 
 def trained(X, n_inits=None):
-    model = PCKID(3, **HOW)
+    model = PCKID(3, **HOW, n_inits=4)
     return model, model._train(model._draw(X, **model._needs()), n_inits)
 
 
@@ -28,7 +28,7 @@ def test_halves_agree_on_clear_clusters_alone():
     assert measure_agreement(none, 3, "random_walk", 1) < 0.7
 
 
-@pytest.mark.parametrize(("distance", "n_inits"), [(8, 4), (0, 16)])
+@pytest.mark.parametrize(("distance", "n_inits"), [(8, 10), (0, 40)])
 def test_a_fit_has_as_many_starts_as_it_takes(distance, n_inits):
     model = PCKID(3, **HOW).fit(table(distance))
     assert model._kernel.ensemble.n_inits == n_inits
@@ -45,7 +45,12 @@ def test_starts_are_doubled_while_halves_disagree(monkeypatch):
 
 
 def test_one_cluster_needs_no_more_starts():
-    assert PCKID(1, **HOW).fit(table(0))._kernel.ensemble.n_inits == 4
+    assert PCKID(1, **HOW).fit(table(0))._kernel.ensemble.n_inits == 10
+
+
+def test_a_number_that_is_given_stays():
+    model = PCKID(3, **HOW, n_inits=4).fit(table(0))
+    assert model._kernel.ensemble.n_inits == 4
 
 
 def test_mixtures_that_are_added_are_those_of_a_larger_ensemble():

@@ -55,6 +55,8 @@ from pckid.input.weights import checked_weights
 from pckid.mixture.families import FAMILIES
 from pckid.outofcore import BlockedRows, blocked
 
+N_INITS = 10  # starts of each number of components; more did not improve the labels
+
 
 class FitInput(NamedTuple):
     """The checked table of a fit, and the sample that it learns from."""
@@ -135,7 +137,7 @@ class EnsembleEstimator(
     def __init__(
         self,
         *,
-        n_inits: int = 10,
+        n_inits: int | str = N_INITS,
         max_components: int | str = "auto",
         n_sizes: int | None = 8,
         max_samples: float | str = "auto",
@@ -360,6 +362,11 @@ class EnsembleEstimator(
         self._check_family()
         return rows
 
+    @property
+    def _n_starts(self) -> int:
+        """How many starts there are, or to begin with."""
+        return N_INITS if isinstance(self.n_inits, str) else self.n_inits
+
     def _n_rows_needed(self) -> int:
         """Return how many rows the subsamples of a large table need; a share needs no more."""
         is_share = isinstance(self.max_samples, float)
@@ -403,7 +410,7 @@ class EnsembleEstimator(
         if isinstance(reg_covar, str):
             reg_covar = automatic_floor(largest, sample.table.n_values)
         return Plan(
-            n_inits=self.n_inits,
+            n_inits=self._n_starts,
             sizes=spread_sizes(largest, self.n_sizes),
             n_rows=n_rows,
             max_iter=self.max_iter,

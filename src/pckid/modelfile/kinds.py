@@ -23,6 +23,7 @@ from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
 from pckid.modelfile import checking
 from pckid.modelfile.checking import FLOATS, ArrayReader, Spec, require
+from pckid.spectral.steadiness import MAX_TIMES
 
 Facts = dict[str, Any]
 Named = dict[str, Any]
@@ -47,6 +48,8 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
         named |= _fields(f"stack{index}", stack)
     sizes = [stack.log_weights.shape[1] for stack in kernel.ensemble.stacks]
     facts: Facts = {"dtype": kernel.dtype, "sizes": sizes}
+    if isinstance(estimator.n_inits, str):
+        facts["starts"] = [kernel.ensemble.n_inits]
     for j, known in estimator._categories.items():
         if not all(type(value) in checking.CATEGORY_TYPES for value in known):
             raise TypeError(
@@ -72,8 +75,14 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
     require(ascend, "its numbers of components do not ascend from 2.")
     dtype, kind = _read_dtype(facts), estimator.covariance_type
+    starts: list[int] = [estimator._n_starts]
+    if isinstance(estimator.n_inits, str):
+        starts = checking.counts(facts, "starts")
+        most = MAX_TIMES * estimator._n_starts
+        fit = len(starts) == 1 and estimator._n_starts <= starts[0] <= most
+        require(fit, "its number of starts does not fit.")
     stacks = tuple(
-        _read_mixtures(reader, f"stack{index}", kind, (estimator.n_inits, size), scaling, dtype)
+        _read_mixtures(reader, f"stack{index}", kind, (starts[0], size), scaling, dtype)
         for index, size in enumerate(sizes)
     )
     estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, estimator.weighting)

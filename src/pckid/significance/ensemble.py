@@ -30,7 +30,7 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
     # The columns of a matrix have no names.
     roles = find_roles(estimator, estimator._groups, column_names(estimator))
     given: dict[str, Any] = {
-        "n_inits": min(_N_INITS, estimator.n_inits),
+        "n_inits": min(_N_INITS, estimator._n_starts),
         "n_sizes": _N_SIZES,
         "n_jobs": 1,
         "verbose": 0,
@@ -61,7 +61,7 @@ def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
     """Return a function that trains a small ensemble on a table and gives its kernel."""
 
     def kernel_of(X: np.ndarray, seed: int) -> np.ndarray:
-        n_inits = n_starts(estimator.n_inits, *X.shape)
+        n_inits = n_starts(estimator._n_starts, *X.shape)
         model = with_few_mixtures(estimator, random_state=seed, n_inits=n_inits)
         kernel = model._train(model._draw(X)).kernel
         table = standardise(X, kernel.scaling, kernel.dtype)
