@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from pckid import PCKID, EmptyRowWarning
-from pckid.ensemble.imputation import draw_values
+from pckid.ensemble.imputation import complete_rows, draw_values
+from pckid.spectral.assignment import place_changed_rows
 
 rng = np.random.default_rng(0)
 MIXED = pd.DataFrame(
@@ -75,3 +76,28 @@ def test_every_kind_of_array_and_no_blocks(backend):
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match="rows in memory"):
         model.missing_instability(da.from_array(X, chunks=40))
+
+
+def test_completed_rows_keep_what_was_observed_and_fill_in_the_columns_asked_for():
+    X = MIXED[["a", "b"]].to_numpy()
+    X = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(X)
+    first, second = complete_rows(model._kernel, X, 2)
+    assert not np.isnan(first).any()
+    np.testing.assert_array_equal(first[~np.isnan(X)], X[~np.isnan(X)])
+    assert (first != second)[np.isnan(X)].all()
+    (part,) = complete_rows(model._kernel, X, 1, columns=np.array([1]))
+    np.testing.assert_array_equal(np.isnan(part), np.isnan(X) & [True, False])
+    np.testing.assert_array_equal(part[:, 1], first[:, 1])
+
+
+def test_changed_rows_are_placed_as_new_rows():
+    X = rng.normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(X)
+    X[:10, 1:] = np.nan
+    X[3] = np.nan
+    placed = place_changed_rows(model._fitted, X)
+    np.testing.assert_array_equal(placed.labels, model.predict(X))
+    np.testing.assert_array_equal(placed.embedding, model.transform(X))
+    np.testing.assert_array_equal(placed.memberships, model.predict_proba(X))

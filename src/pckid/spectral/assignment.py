@@ -10,7 +10,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
-from pckid.ensemble.imputation import Expected, draw_values, fill_in, find_keys
+from pckid.ensemble.imputation import complete_rows
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.table import Table, row_slices, standardise_at_home
 from pckid.outofcore import BlockedRows
@@ -66,11 +66,38 @@ def assign(
 
 def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     """Compute memberships (n_samples, n_clusters); all the same where nothing is observed."""
-    xp, embedding = namespace(table.values), project(fitted.kernel, fitted.projection, table, jobs)
-    distances = distances_to(embedding, fitted.centers)
+    embedding = project(fitted.kernel, fitted.projection, table, jobs)
+    return _memberships_at(embedding, table, fitted)
+
+
+def _memberships_at(embedding: Array, table: Table, fitted: FittedClusters) -> Array:
+    """Compute `memberships` of rows from their coordinates (n_samples, n_components)."""
+    xp, distances = namespace(embedding), distances_to(embedding, fitted.centers)
     chances = xp.matrix_transpose(membership(distances, fitted.sharpness))
     empty = ~xp.any(table.observed, axis=1)
     return xp.where(empty[:, None], 1 / chances.shape[1], chances)
+
+
+class PlacedRows(NamedTuple):
+    """Rows with other cells than a fit saw, as the fitted clusters place them, on the host."""
+
+    embedding: np.ndarray  # (n_samples, n_components), coordinates
+    labels: np.ndarray  # (n_samples,), −1 for a row with nothing observed
+    memberships: np.ndarray  # (n_samples, n_clusters), as from `memberships`
+
+
+def place_changed_rows(fitted: FittedClusters, X: Array, jobs: int = 1) -> PlacedRows:
+    """Place rows some of whose cells were hidden, revealed or replaced; nothing is fitted again.
+
+    X (n_samples, n_features_in) is as from `validate_table`: numbers in the units of the table,
+    categories as numbers from 0, NaN where missing. Rows get the clusters of new rows, whatever
+    group is known of them.
+    """
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    embedding = project(fitted.kernel, fitted.projection, table, jobs)
+    labels = assign(embedding, table, fitted).labels
+    found = embedding, labels, _memberships_at(embedding, table, fitted)
+    return PlacedRows(*map(to_numpy, found))
 
 
 def instability_of_missing(
@@ -87,18 +114,9 @@ def instability_of_missing(
     some = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
     if not len(some):
         return shares
-
-    def place(rows: np.ndarray) -> tuple[Table, np.ndarray]:
-        table = standardise_at_home(rows, kernel.scaling, kernel.dtype)
-        embedding = project(kernel, fitted.projection, table, jobs)
-        return table, to_numpy(assign(embedding, table, fitted).labels)
-
-    table, labels = place(given[some])
-    keys, rng = find_keys(given[np.ix_(some, kernel.scaling.used)]), np.random.default_rng(0)
-    for _ in range(n_draws):
-        drawn = Expected(draw_values(kernel, table, keys, rng), np.zeros((len(some), 1)))
-        completed, _spread = fill_in(given[some], drawn, kernel.scaling, {})
-        shares[some] += (place(completed)[1] != labels) / n_draws
+    labels = place_changed_rows(fitted, given[some], jobs).labels
+    for completed in complete_rows(kernel, given[some], n_draws):
+        shares[some] += (place_changed_rows(fitted, completed, jobs).labels != labels) / n_draws
     return shares
 
 
