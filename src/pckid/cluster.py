@@ -37,11 +37,11 @@ from pckid.spectral.assignment import (
     FittedClusters,
     assign,
     compute_blocks,
-    instability_of_missing,
 )
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group, regroup
+from pckid.spectral.instability import instability_of_missing
 from pckid.spectral.steadiness import grow_until_steady
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
@@ -511,8 +511,10 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """Estimate how likely each row would change cluster if its missing values were known.
 
         The missing values of a row are drawn from what the ensemble expects of them, given the
-        observed ones, and the completed row is placed by the fitted model. `confidence_` says how
-        far other rows would change a row's cluster; this is what its own missing values could.
+        observed ones, and the completed row is placed by the fitted model. The draws are weighed so
+        that on average they lie where the row itself does. `confidence_` says how far other rows
+        would change a row's cluster; this is what its own missing values could. It holds for values
+        missing at random; those lost because of what they are look like others to the ensemble.
 
         Parameters
         ----------
@@ -524,8 +526,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         Returns
         -------
         instability : array of shape (n_samples,)
-            The share of draws in which the row gets another cluster than from `predict`: 0 for a
-            complete row, NaN for one with nothing observed. It does not depend on other rows in X.
+            The weighed share of draws in which the row gets another cluster than from `predict`: 0
+            for a complete row, NaN for one with nothing observed. It does not depend on other rows
+            in X.
 
         Examples
         --------

@@ -3,10 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
 
 from pckid import PCKID, EmptyRowWarning
 from pckid.ensemble.imputation import complete_rows, draw_values
+from pckid.spectral import instability
 from pckid.spectral.assignment import place_changed_rows
+from pckid.spectral.instability import weigh_draws
 
 rng = np.random.default_rng(0)
 MIXED = pd.DataFrame(
@@ -62,9 +65,29 @@ def test_only_rows_that_lack_something_can_change():
     np.testing.assert_array_equal(found[5:40], model.missing_instability(X[5:40]))
     with pytest.raises(ValueError, match="n_draws is 0"):
         model.missing_instability(X, n_draws=0)
-    assert set(np.round(model.missing_instability(X, n_draws=4) * 4, 6)[~np.isnan(found)]) <= {
-        0.0, 1.0, 2.0, 3.0, 4.0,
-    }  # fmt: skip
+    assert 0 <= model.missing_instability(X, n_draws=1)[0] <= 1
+
+
+def test_draws_weigh_so_that_their_mean_is_the_row_itself():
+    steps = np.stack([rng.normal(0.5, 1.0, 20), rng.normal(-0.4, 0.1, 20), np.zeros(20)], axis=1)
+    weights = weigh_draws(steps)
+    assert weights.min() >= 0
+    np.testing.assert_allclose(weights.sum(axis=0), 1)
+    tilt = brentq(lambda x: np.average(steps[:, 0], weights=np.exp(x * steps[:, 0])), -9, 9)
+    expected = np.exp(tilt * steps[:, 0])
+    np.testing.assert_allclose(weights[:, 0], expected / expected.sum(), rtol=1e-6)
+    # Where all draws lie to one side, those that lie least far count most.
+    assert steps[:, 1].mean() < weights[:, 1] @ steps[:, 1] < 0
+    np.testing.assert_allclose(weights[:, 2], 1 / 20)
+
+
+def test_many_rows_are_drawn_in_parts(monkeypatch):
+    X = np.where(rng.random((60, 2)) < 0.3, np.nan, MIXED[["a", "b"]][:60])
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(X)
+    expected = model.missing_instability(X)
+    monkeypatch.setattr(instability, "_ROWS_AT_ONCE", 7)
+    np.testing.assert_array_equal(model.missing_instability(X), expected)
 
 
 def test_every_kind_of_array_and_no_blocks(backend):

@@ -10,7 +10,6 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
-from pckid.ensemble.imputation import complete_rows
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.table import Table, row_slices, standardise_at_home
 from pckid.outofcore import BlockedRows
@@ -98,26 +97,6 @@ def place_changed_rows(fitted: FittedClusters, X: Array, jobs: int = 1) -> Place
     labels = assign(embedding, table, fitted).labels
     found = embedding, labels, _memberships_at(embedding, table, fitted)
     return PlacedRows(*map(to_numpy, found))
-
-
-def instability_of_missing(
-    fitted: FittedClusters, X: Array, n_draws: int, jobs: int = 1
-) -> np.ndarray:
-    """Count in how many of some draws of a row's missing values it gets another cluster.
-
-    X (n_samples, n_features) is as from `validate_table`. The shares (n_samples,) are 0 for a
-    complete row, NaN for one with nothing observed. Each depends on its own row alone.
-    """
-    kernel, given = fitted.kernel, to_numpy(X).astype(np.float64)
-    missing = np.isnan(given[:, kernel.scaling.used])
-    shares = np.where(missing.all(axis=1), np.nan, 0.0)
-    some = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
-    if not len(some):
-        return shares
-    labels = place_changed_rows(fitted, given[some], jobs).labels
-    for completed in complete_rows(kernel, given[some], n_draws):
-        shares[some] += (place_changed_rows(fitted, completed, jobs).labels != labels) / n_draws
-    return shares
 
 
 def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
