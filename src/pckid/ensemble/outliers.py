@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -16,7 +16,7 @@ from pckid._utils.arrays import (
     gather,
     is_host,
     namespace,
-    take_along,
+    to_numpy,
 )
 from pckid.ensemble.feature_map import (
     HOST_BLOCK,
@@ -27,6 +27,7 @@ from pckid.ensemble.feature_map import (
     for_row_blocks,
     mixture_scales,
 )
+from pckid.ensemble.score_scale import ScoreScale
 from pckid.input.table import Margins, Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
@@ -34,37 +35,51 @@ from pckid.input.table import Margins, Table, block
 _NUMBERS_AT_ONCE = 1 << 21
 # A GPU has the memory for more of them, and waits for the host with less.
 _NUMBERS_AT_ONCE_DEVICE = 1 << 26
+# Features that are weighed row by row stay in the cache.
+_WEIGHED_BLOCK = 512
+# Columns whose deviations are added up at a time where some hold one category together.
+_MERGED_AT_ONCE = 512
+# Deviations are at most this, lest their squares overflow in float32, and their mean square at
+# least the second.
+_FARTHEST, _NEAREST = 1e15, 1e-4
 
 
-def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
-    """Compute how unlike all components rows are, in standard deviations.
+def deviation(kernel: Kernel, table: Table, jobs: int) -> Array:
+    """Compute how far the values of rows are from what the mixtures expect, as a logarithm.
 
-    How far the n observed values of a row are from what the mixtures expect is s, the mean over
-    mixtures, weighted as in the kernel, of Σ_g γ_g D_g / n. D_g sums (x − μ)² / σ² over its numbers
-    and 1 − 2 log p − 2 H over its categories, H the entropy of the column in the component: each is
-    1 on average where the component is right. Numbers that take two values count as categories. Of
-    covariance matrices the variances count.
-
-    Where the mixtures are right, s is about χ²(n) / n, and the score, (s^⅓ − 1 + c) / √c with
-    c = 2 / (9 n), about standard normal (Wilson and Hilferty 1931), whatever n is. Of shape
-    (n_samples,), NaN for a row with nothing observed.
+    Of an observed value the deviation D is the mean over mixtures, weighted as in the kernel, of
+    Σ_g γ_g D_g. Of a number D_g is (x − μ)² / σ², of a category 1 − 2 log p − 2 H, with H the
+    entropy of the column in the component: each is 1 on average where the component is right.
+    Numbers that take two values count as categories. Of covariance matrices the variances count.
+    A row with n observed values has log √(Σ D² / n): squares, so that one value far off tells as
+    much in a row of many as in one of few. Of shape (n_samples,), NaN if nothing is observed.
     """
-    return _score(_pass(kernel, table, jobs)[1], table)
+    return _take_logarithm(_pass(kernel, table, jobs)[1], table)
+
+
+def outlier_score(kernel: Kernel, scale: ScoreScale, table: Table, jobs: int) -> Array:
+    """Compute how unlike all components rows are, in standard deviations (n_samples,).
+
+    It is `deviation` on a `scale` that rows of the fit gave, each by mixtures that did not learn
+    from it. NaN for a row with nothing observed.
+    """
+    return scale.standardise(deviation(kernel, table, jobs))
 
 
 def project_and_score(
-    kernel: Kernel, projection: Projection, table: Table, jobs: int
+    kernel: Kernel, projection: Projection, scale: ScoreScale, table: Table, jobs: int
 ) -> tuple[Array, Array]:
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     k, degree = projection.basis.shape[1], projection.degree
     more = [projection.basis] if degree is None else [projection.basis, degree[:, None]]
-    taken, deviations = _pass(kernel, table, jobs, more)
+    taken, squares = _pass(kernel, table, jobs, more)
     points = taken[:k, :] if degree is None else taken[:k, :] / taken[k:, :]
-    return namespace(points).matrix_transpose(points), _score(deviations, table)
+    scores = scale.standardise(_take_logarithm(squares, table))
+    return namespace(points).matrix_transpose(points), scores
 
 
 class FeatureScorer:
-    """Computes the outlier scores of rows whose features are at hand.
+    """Computes the deviations of rows whose features are at hand.
 
     Parameters
     ----------
@@ -79,55 +94,78 @@ class FeatureScorer:
         # Of a wide table the coefficients of some columns at a time: all are more than the
         # features. Of others they are computed once.
         numbers = _NUMBERS_AT_ONCE if is_host(table.values) else _NUMBERS_AT_ONCE_DEVICE
-        self._width = max(1, numbers // (3 * kernel.ensemble.n_columns))
+        width = max(1, numbers // (3 * kernel.ensemble.n_columns))
+        self._pieces = list(_cut_columns(kernel, table.n_features, width))
         self._kept: tuple[slice, Array] | None = None
 
-    def score(self, features: Array, rows: Table, jobs: int) -> Array:
-        """Compute scores as `outlier_score` does (n_samples,), from Φᵀ (n_columns, n_samples)."""
-        n_features = self._table.n_features
+    def deviation(self, features: Array, rows: Table, jobs: int) -> Array:
+        """Compute `deviation` of rows (n_samples,) from Φᵀ (n_columns, n_samples)."""
+        return self._deviation(features, None, rows, jobs)
 
-        def compute(start: int, stop: int) -> Array:
-            mine, part = block(rows, start, stop), features[:, start:stop]
-            total: Any = 0.0
-            for first in range(0, max(n_features, 1), self._width):
-                columns = slice(first, min(first + self._width, n_features))
-                total = total + _number_deviations(self._weigh(columns) @ part, mine, columns)
-            if rows.codes.shape[1]:
-                weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
-                total = clip_min(total, 0.0) + _category_deviations(weighed @ part, mine)
-            return _score(total, mine)
-
-        found = for_row_blocks(compute, self._kernel, rows, jobs)
-        return namespace(features).concat(found, axis=0)
-
-    def score_held_out(self, features: Array, unseen: np.ndarray, rows: Table) -> Array:
-        """Compute scores of rows of a fit by the mixtures that did not learn from them.
+    def deviation_held_out(
+        self, features: Array, unseen: np.ndarray, rows: Table, jobs: int
+    ) -> Array:
+        """Compute the deviations of rows of a fit by the mixtures that did not learn from them.
 
         A mixture fits its own rows more closely than others, so that new rows compare with these.
 
         Parameters
         ----------
         features : array of shape (n_columns, n_rows)
-            Φᵀ of the rows; overwritten.
+            Φᵀ of the rows.
         unseen : ndarray of shape (n_mixtures, n_rows)
-            Which mixtures did not learn from a row.
+            Which mixtures did not learn from a row; a row that all learnt from has the deviation
+            by all of them.
         rows : Table
+        jobs : int
 
         Returns
         -------
-        scores : array of shape (n_rows,)
-            NaN for a row that all mixtures learnt from.
+        deviations : array of shape (n_rows,)
         """
-        shapes = [stack.log_weights.shape for stack in self._kernel.ensemble.stacks]
-        n_mixtures, n_components = zip(*shapes, strict=True)
-        xp = namespace(features)
-        shares = np.repeat(np.square(mixture_scales(self._kernel)), n_mixtures)
-        weights = xp.astype(asarray_like(unseen, features), features.dtype)
-        counted = asarray_like(shares, features) @ weights
-        weights /= xp.where(counted > 0, counted, xp.nan)
-        mixture = np.repeat(np.arange(unseen.shape[0]), np.repeat(n_components, n_mixtures))
-        features *= take_along(weights, mixture)
-        return self.score(features, rows, 1)
+        unseen = unseen | ~unseen.any(axis=0)
+        counts = [stack.log_weights.shape[0] for stack in self._kernel.ensemble.stacks]
+        shares = np.repeat(np.square(mixture_scales(self._kernel)), counts) @ unseen
+        weights = asarray_like(unseen / shares, features, dtype=features.dtype)
+        return self._deviation(features, weights, rows, jobs)
+
+    def _deviation(self, features: Array, weights: Array | None, rows: Table, jobs: int) -> Array:
+        """Compute deviations (n,), each mixture counting by its `weights` (n_mixtures, n)."""
+
+        def compute(start: int, stop: int) -> Array:
+            mine, part = block(rows, start, stop), features[:, start:stop]
+            each = None if weights is None else weights[:, start:stop]
+            total: Any = 0.0
+            for columns, cells in self._pieces:
+                found = self._apply(self._weigh(columns), part, each)
+                total = total + _sum_squares(_number_deviations(found, mine, columns), cells)
+            if rows.codes.shape[1]:
+                weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
+                found = _category_deviations(self._apply(weighed, part, each), mine)
+                total = total + _sum_squares(found, None)
+            return _take_logarithm(total, mine)
+
+        most = HOST_BLOCK if weights is None else _WEIGHED_BLOCK
+        found = for_row_blocks(compute, self._kernel, rows, jobs, most)
+        return namespace(features).concat(found, axis=0)
+
+    def _apply(self, functionals: Array, features: Array, weights: Array | None) -> Array:
+        """Take functionals (f, n_columns) of the features (n_columns, n) of rows, (f, n).
+
+        The features of each mixture count by its `weights` (n_mixtures, n).
+        """
+        if weights is None:
+            return functionals @ features
+        total: Any = 0.0
+        first = start = 0
+        for stack in self._kernel.ensemble.stacks:
+            m, g = stack.log_weights.shape
+            own = namespace(features).reshape(features[start : start + m * g, :], (m, g, -1))
+            own = own * weights[first : first + m, None, :]
+            own = namespace(features).reshape(own, (m * g, -1))
+            total = total + functionals[:, start : start + m * g] @ own
+            first, start = first + m, start + m * g
+        return total
 
     def _weigh(self, columns: slice) -> Array:
         """Compute the coefficients of features in the deviations of columns of numbers."""
@@ -138,33 +176,70 @@ class FeatureScorer:
         return kept[1]
 
 
-def _score(deviations: Array, table: Table) -> Array:
-    """Turn deviations of rows, added up (n,), into standard deviations; NaN if there are none."""
-    xp, count = namespace(deviations), table.observed_values
+def _take_logarithm(squares: Array, table: Table) -> Array:
+    """Turn squared deviations of rows, added up (n,), into `deviation`; NaN if there are none."""
+    xp, count = namespace(squares), table.observed_values
     seen = count > 0
-    n = xp.where(seen, count, 1.0)
-    c = 2 / (9 * n)
-    score = ((clip_min(deviations, 0.0) / n) ** (1 / 3) - 1 + c) / xp.sqrt(c)
-    return xp.where(seen, score, xp.nan)
+    mean = clip_min(squares / xp.where(seen, count, 1.0), _NEAREST)
+    return xp.where(seen, xp.log(mean) / 2, xp.nan)
+
+
+def _cut_columns(
+    kernel: Kernel, n_features: int, width: int
+) -> Iterator[tuple[slice, np.ndarray | None]]:
+    """Cut columns of numbers into slices of about `width`, each with its cells.
+
+    Columns that hold one category together are one cell; the cells of a slice (n_columns,) are
+    numbered, and None where each column is one. No cell is cut.
+    """
+    weights = to_numpy(kernel.scaling.margins.one_hot)
+    if weights.shape[0] == 0:
+        for first in range(0, n_features, width):
+            yield slice(first, min(first + width, n_features)), None
+        return
+    # The squared weights of a category add up to 1, and its columns are neighbours.
+    before = np.cumsum(weights**2) - weights**2
+    category = np.floor(before + 1e-6)
+    starts = (weights == 0) | (np.diff(category, prepend=-1) != 0) | (np.roll(weights, 1) == 0)
+    cells = np.cumsum(starts)
+    while n_features > 0:
+        first = len(cells) - n_features
+        stop = int(np.searchsorted(cells, cells[min(first + width, len(cells)) - 1], side="right"))
+        yield slice(first, stop), cells[first:stop]
+        n_features = len(cells) - stop
+
+
+def _sum_squares(deviations: Array, cells: np.ndarray | None) -> Array:
+    """Add up the squared deviations (d, n) of the values of rows (n,), those of a cell as one."""
+    xp = namespace(deviations)
+    if cells is not None:
+        own = (cells == np.unique(cells)[:, None]).astype(np.float64)
+        deviations = asarray_like(own, deviations, dtype=deviations.dtype) @ deviations
+    kept = xp.clip(deviations, 0.0, _FARTHEST)
+    return xp.sum(kept * kept, axis=0)
 
 
 def _pass(
     kernel: Kernel, table: Table, jobs: int, more: Sequence[Array] = ()
 ) -> tuple[Array, Array]:
-    """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,)."""
+    """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,).
+
+    The deviations of their values are squared and added up.
+    """
     functionals = _deviation_functionals(kernel, table, more)
     width = sum(basis.shape[1] for basis in more)
+    pieces = list(_cut_columns(kernel, table.n_features, _MERGED_AT_ONCE))
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
         found = apply_functionals(kernel, functionals, rows)
         # A new array: a view would keep all that was found of the rows.
-        return 1.0 * found[:width, :], _combine(found[width:, :], rows)
+        return 1.0 * found[:width, :], _combine(found[width:, :], rows, pieces)
 
     most = min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
     parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)
-    taken, deviations = (namespace(table.values).concat(part, axis=-1) for part in parts)
-    return taken, deviations
+    taken, squares = (namespace(table.values).concat(part, axis=-1) for part in parts)
+    return taken, squares
 
 
 def _deviation_functionals(kernel: Kernel, table: Table, more: Sequence[Array]) -> Array:
@@ -248,28 +323,31 @@ def _deviations_of_two_values(
     return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
 
 
-def _combine(found: Array, rows: Table) -> Array:
-    """Add the deviations of each row (n,) up from all functionals (width, n)."""
-    width = 3 * rows.n_features
-    total = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
+def _combine(found: Array, rows: Table, pieces: Sequence[Any]) -> Array:
+    """Add the squared deviations of each row (n,) up from all functionals (width, n)."""
+    width, total = 3 * rows.n_features, 0.0 * found[0, :]
+    deviations = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
+    for columns, cells in pieces:
+        total = total + _sum_squares(deviations[columns, :], cells)
     if rows.codes.shape[1]:
-        total = clip_min(total, 0.0) + _category_deviations(found[width:, :], rows)
+        total = total + _sum_squares(_category_deviations(found[width:, :], rows), None)
     return total
 
 
 def _number_deviations(found: Array, rows: Table, columns: slice) -> Array:
-    """Add up the deviations of each row (n,) in columns of numbers from functionals (3 d, n)."""
+    """Compute the deviations of rows (d, n) in columns of numbers from functionals (3 d, n)."""
     xp = namespace(found)
     x, seen = (xp.matrix_transpose(part[:, columns]) for part in (rows.values, rows.observed))
     d = x.shape[0]
     squares = x * (x * found[:d, :] - 2 * found[d : 2 * d, :])
-    return xp.sum(squares + xp.where(seen, found[2 * d :, :], 0.0), axis=0)
+    return squares + xp.where(seen, found[2 * d :, :], 0.0)
 
 
 def _category_deviations(found: Array, rows: Table) -> Array:
-    """Add up the deviations of each row (n,) in its categories."""
+    """Compute the deviations of rows (n_categorical, n) in their categories."""
     xp, n_categories = namespace(found), rows.margins.column.shape[0]
     found = xp.matrix_transpose(found)
     own = gather(found[:, :n_categories], xp.where(rows.codes < 0, 0, rows.codes))
     deviations = 1 - 2 * own - 2 * found[:, n_categories:]
-    return xp.sum(xp.where(rows.observed[:, rows.n_features :], deviations, 0.0), axis=1)
+    seen = rows.observed[:, rows.n_features :]
+    return xp.matrix_transpose(xp.where(seen, deviations, 0.0))

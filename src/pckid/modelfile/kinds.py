@@ -16,6 +16,7 @@ from pckid.describe.row_summary import N_BINS, RowSummary
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
+from pckid.ensemble.score_scale import ScoreScale
 from pckid.input.table import Margins, Scaling
 from pckid.input.validation import column_name, is_blocked
 from pckid.kernel import ProbabilisticClusterKernel
@@ -86,6 +87,7 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
     facts["sharpness"] = float(estimator._sharpness)
+    facts["score_scale"] = estimator._score_scale._asdict()
     summary: Any = estimator._summary
     named |= _fields("summary", summary._replace(n_rows=np.array([summary.n_rows])))
     if (sizes := cluster_sizes(estimator)) is not None:
@@ -127,6 +129,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     estimator.inertia_ = checking.number(facts, "inertia")
     estimator._sharpness = checking.number(facts, "sharpness")
     require(estimator._sharpness > 0, "the sharpness of its memberships is not positive.")
+    estimator._score_scale = _read_score_scale(facts)
     estimator.n_clusters_ = estimator._n_features_out = k
     estimator._summary = _read_summary(reader, kernel.scaling, k)
     if "cluster_sizes" in facts:
@@ -136,6 +139,16 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
         are_texts = type(names) is list and all(name is None or type(name) is str for name in names)
         require(are_texts, "cluster_names is no list of texts.")
         estimator.cluster_names_ = names
+
+
+def _read_score_scale(facts: Facts) -> ScoreScale:
+    if "score_scale" not in facts:
+        return ScoreScale()
+    found = facts["score_scale"]
+    require(type(found) is dict and found.keys() == {*ScoreScale._fields}, "score_scale is none.")
+    scale = ScoreScale(**{key: checking.number(found, key) for key in found})
+    require(scale.spread > 0, "the spread of its outlier scores is not positive.")
+    return scale
 
 
 def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> RowSummary:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.outliers import outlier_score, project_and_score
+from pckid.ensemble.score_scale import OwnScores, ScoreScale, recall_scores
 from pckid.input.table import Table, row_slices, standardise_at_home
 from pckid.outofcore import BlockedRows
 from pckid.spectral.kmeans import distances_to, first_of_nearest
@@ -31,7 +32,9 @@ class FittedClusters(NamedTuple):
     projection: Projection
     centers: Array
     sharpness: float  # of the memberships
+    score_scale: ScoreScale = ScoreScale()  # of outlier scores
     groups: Mapping[str, int] = {}  # the clusters of the groups that were known
+    own_scores: OwnScores | None = None  # of rows that the mixtures learnt from
 
 
 def assign(
@@ -159,10 +162,20 @@ def _place(
 ) -> tuple[Array, ...]:
     """Find labels and confidence of rows, and their coordinates or outlier scores."""
     if scored:
-        embedding, more = project_and_score(fitted.kernel, fitted.projection, table, jobs)
+        state = fitted.kernel, fitted.projection, fitted.score_scale
+        embedding, more = project_and_score(*state, table, jobs)
+        if fitted.own_scores is not None:
+            more = recall_scores(fitted.own_scores, table, more)
     else:
         embedding = more = project(fitted.kernel, fitted.projection, table, jobs)
     return *assign(embedding, table, fitted, known), more
+
+
+def _score(fitted: FittedClusters, table: Table, jobs: int, *_: Any) -> tuple[Array]:
+    """Compute the outlier scores of rows."""
+    found = outlier_score(fitted.kernel, fitted.score_scale, table, jobs)
+    own = fitted.own_scores
+    return (found if own is None else recall_scores(own, table, found),)
 
 
 QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
@@ -173,7 +186,7 @@ QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
     "scored placement": partial(_place, scored=True),
     "memberships": lambda fitted, table, jobs, *_: (memberships(fitted, table, jobs),),
     "silhouettes": lambda fitted, table, jobs, *_: (silhouettes(fitted, table, jobs),),
-    "outlier_score": lambda fitted, table, jobs, *_: (outlier_score(fitted.kernel, table, jobs),),
+    "outlier_score": _score,
 }
 """What can be computed for rows: functions of the clusters, a table and the number of threads, and
 of the groups that are known of its rows."""
