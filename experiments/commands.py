@@ -16,6 +16,7 @@ from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
 from experiments.paper import with_parameters
 from experiments.revealed import revealed_command
+from experiments.scores import scores_command
 from experiments.series import series_command
 from pckid.cli._options import not_zero, stack_options
 
@@ -224,6 +225,7 @@ OWN = (
     answers_command,
     known_command,
     revealed_command,
+    scores_command,
     series_command,
     new_rows_command,
 )

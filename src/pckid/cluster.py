@@ -190,9 +190,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     eigenvalues_ : array of shape (n_clusters,)
         The leading eigenvalues, of K for "kernel_pca" and of D^-½ K D^-½ for "random_walk".
     confidence_ : array of shape (n_samples,)
-        The chance that a row keeps its cluster with another ensemble on resampled rows, which is
-        its largest value in `predict_proba`, from 1 / n_clusters to 1; that of its own group for
-        a known row, and 0 for a row with nothing observed.
+        The chance that a row keeps its cluster with another ensemble on resampled rows, if there
+        are groups: its largest value in `predict_proba`, from 1 / n_clusters to 1; that of its own
+        group for a known row, and 0 for a row with nothing observed.
     outlier_score_ : array of shape (n_samples,)
         How unlike every cluster a row is, in standard deviations: near 0 for a usual row, above 3
         for about one usual row in 500, see `outlier_score`. In tables of up to `n_landmarks` rows
@@ -452,11 +452,12 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
         With a the distance in the embedding to the nearest centre and b_j that to centre j, the
         membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β
-        is found in `fit`: twice, a random third of the mixtures finds clusters by itself from a
-        third of the rows, and β makes the clusters that rows get there most likely; few rows
-        widen it. So of the rows at 0.9, about nine in ten keep their cluster with another
-        ensemble on resampled rows.
-        It says how reproducible a row's cluster is, not that the cluster is real.
+        is found in `fit`: twice, a random quarter of the mixtures finds clusters by itself from a
+        quarter of the rows, and β makes the clusters that rows get there most likely; few rows
+        widen it. So where there are groups, of the rows at 0.9 about nine in ten keep their cluster
+        with another ensemble on resampled rows, and on other rows nearly as many. It says how
+        reproducible a row's cluster is, not that the cluster is real: where there are no groups it
+        is far too high for other rows.
 
         Parameters
         ----------

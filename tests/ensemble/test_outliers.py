@@ -27,7 +27,7 @@ X, _ = groups(share=0.2)
 
 def surprise(kernel, table):
     """Compute the mean squared deviation that leads to the score of rows."""
-    return np.exp(2 * deviation(kernel, table, 1))
+    return np.exp(2 * deviation(kernel, None, table, 1))
 
 
 def slow_surprise(model, table):
@@ -87,21 +87,61 @@ def test_new_rows_of_one_gaussian_rarely_exceed_three_whatever_is_observed():
 def test_the_scale_has_the_middle_and_a_high_quantile_of_the_rows():
     rng = np.random.default_rng(0)
     values = rng.normal(3.0, 0.5, size=20_001)
-    scale = fit_score_scale(values, 4)
+    usual = np.ones(4)
+    scale = fit_score_scale(values, usual, 4)
     middle, upper = np.quantile(values, [0.5, 0.95])
     assert scale.middle == pytest.approx(middle, abs=1e-3)
     assert scale.spread == pytest.approx((upper - middle) / norm.ppf(0.95), rel=5e-3)
-    few = fit_score_scale(values[:40], 4)
+    few = fit_score_scale(values[:40], usual, 4)
     middle, upper = np.quantile(values[:40], [0.5, 0.95], method="hazen")
     assert few.spread == pytest.approx((upper - middle) / norm.ppf(0.95) * 1.2)
     # A weight of 2 is a row that comes twice, but for how many rows there are.
     twice, weights = np.repeat(values[:5000], 2), np.full(5000, 2.0)
-    assert fit_score_scale(values[:5000], 4, weights).middle == pytest.approx(
-        fit_score_scale(twice, 4).middle, abs=1e-3
+    assert fit_score_scale(values[:5000], usual, 4, weights).middle == pytest.approx(
+        fit_score_scale(twice, usual, 4).middle, abs=1e-3
     )
-    assert fit_score_scale(np.full(9, np.nan), 4) == ScoreScale()
-    assert fit_score_scale(np.ones(9), 4) == (1.0, 0.2)
+    assert fit_score_scale(np.full(9, np.nan), usual, 4)[:2] == ScoreScale()[:2]
+    assert fit_score_scale(np.ones(9), usual, 4)[:2] == (1.0, 0.2)
+    assert scale.usual is usual
     assert scale.standardise(np.array([scale.middle])) == 0
+
+
+def test_the_usual_deviation_of_a_value_is_a_trimmed_mean():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["e"] = np.array(["u", "v", "w"])[np.arange(90) % 3]
+    model = PCKID(3, n_inits=2, max_components=3, random_state=0, categorical_features=["e"])
+    training = model._train(model._draw(frame))
+    kernel, table = training.kernel, training.drawn.sample.table
+    unseen = np.ones((kernel.ensemble.n_mixtures, table.n_samples), dtype=bool)
+    scorer, features = FeatureScorer(kernel, table), feature_matrix(kernel, table, 1)
+    usual = scorer.usual_deviations(features, table, unseen)
+    alone, means, counts = np.zeros(5), np.zeros(5), np.zeros(5)
+    for j in range(5):
+        # With nothing else observed, but the same features, a row deviates by this value alone.
+        only = table.observed & (np.arange(5) == j)
+        values = np.where(only[:, :4], table.values, 0.0)
+        seen = table._replace(values=values, observed=only)
+        found = np.exp(scorer.deviation(features, None, seen, 1))[only[:, j]]
+        few = found[found <= np.quantile(found, 0.9)]
+        means[j], counts[j] = few.mean(), len(few)
+        alone[j] = np.exp(scorer.deviation(features, usual, seen, 1))[only[:, j]][0] * usual[j]
+        close(alone[j], found[0])
+    # The score of a row takes no deviation as less than 0.01.
+    expected = (counts * means + 5 * means.mean()) / (counts + 5)
+    np.testing.assert_allclose(usual, expected, rtol=0.01)
+
+
+def test_errors_are_seen_in_columns_of_wide_and_of_narrow_clusters():
+    rng = np.random.default_rng(0)
+    # Clusters are narrow in the first columns: 12 standard deviations of one lie between them.
+    place = 12 * rng.integers(3, size=700)[:, None] * (np.arange(8) < 4)
+    rows = rng.normal(size=(700, 8)) + place
+    model = PCKID(3, random_state=0, n_jobs=1).fit(rows[:300])
+    for column in (0, 7):
+        wrong = rows[300:].copy()
+        wrong[:, column] += 6 * rng.choice([-1, 1], 400)
+        assert (model.outlier_score(wrong) > 3).mean() > 0.5
+    assert (model.outlier_score(rows[300:]) > 3).mean() < 0.02
 
 
 def test_scores_that_were_kept_come_back_by_what_rows_hold():
@@ -120,7 +160,7 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
     some = take(table, rows)
     features = feature_matrix(kernel, some, 1)
     unseen = training.find_unseen(rows)
-    found = FeatureScorer(kernel, table).deviation_held_out(features, unseen, some, 1)
+    found = FeatureScorer(kernel, table).deviation(features, None, some, 1, unseen)
     for i, row in enumerate(rows):
         stacks = []
         for stack in kernel.ensemble.stacks:
@@ -130,7 +170,7 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
                 stacks.append(type(stack)(*(part[others] for part in stack)))
         ensemble = kernel.ensemble._replace(stacks=tuple(stacks))
         alone = take(table, rows[i : i + 1])
-        close(found[i], deviation(kernel._replace(ensemble=ensemble), alone, 1)[0])
+        close(found[i], deviation(kernel._replace(ensemble=ensemble), None, alone, 1)[0])
 
 
 def test_a_row_that_all_mixtures_learnt_from_is_scored_by_all():
@@ -141,8 +181,8 @@ def test_a_row_that_all_mixtures_learnt_from_is_scored_by_all():
     some = take(training.drawn.sample.table, rows)
     features = feature_matrix(training.kernel, some, 1)
     scorer = FeatureScorer(training.kernel, some)
-    found = scorer.deviation_held_out(features, unseen, some, 1)
-    expected = scorer.deviation(features, some, 1)
+    found = scorer.deviation(features, None, some, 1, unseen)
+    expected = scorer.deviation(features, None, some, 1)
     close(found[0], expected[0])
     assert abs(found[1] - expected[1]) > 1e-3
 
@@ -263,9 +303,9 @@ def test_scores_from_features_are_those_of_the_rows(kind):
     model = PCKID(3, **SMALL, covariance_type=kind).fit(X)
     kernel, table = model._kernel, standardised_rows(model, X)
     features = feature_matrix(kernel, table, 1)
-    expected = deviation(kernel, table, 1)
+    expected = deviation(kernel, None, table, 1)
     for jobs in (1, 2):
-        close(FeatureScorer(kernel, table).deviation(features, table, jobs), expected)
+        close(FeatureScorer(kernel, table).deviation(features, None, table, jobs), expected)
     close(outlier_score(kernel, ScoreScale(1.0, 2.0), table, 1), (expected - 1) / 2)
 
 
@@ -312,14 +352,14 @@ def test_few_numbers_at_once_are_as_all(monkeypatch, categories):
     model = PCKID(3, **SMALL, **more).fit(X)
     kernel, table = model._kernel, model._read(X)
     features = feature_matrix(kernel, table, 1)
-    expected = FeatureScorer(kernel, table).deviation(features, table, 1)
+    expected = FeatureScorer(kernel, table).deviation(features, None, table, 1)
     plain = ScoreScale(0.0, 1.0)
     points, scores = project_and_score(kernel, model._projection, plain, table, 1)
     close(scores, expected)
     close(points, project(kernel, model._projection, table, 1))
     monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
-    close(FeatureScorer(kernel, table).deviation(features, table, 1), expected)
-    close(deviation(kernel, table, 2), expected)
+    close(FeatureScorer(kernel, table).deviation(features, None, table, 1), expected)
+    close(deviation(kernel, None, table, 2), expected)
     few_points, few_scores = project_and_score(kernel, model._projection, plain, table, 2)
     close(few_points, points)
     close(few_scores, expected)
@@ -332,12 +372,12 @@ def test_columns_of_one_category_are_not_cut(monkeypatch):
     model = PCKID(3, **SMALL).fit(rows)
     kernel, table = model._kernel, model._read(rows)
     assert (table.margins.one_hot > 0).tolist() == [False] * 4 + [True] * 3 + [False]
-    expected = deviation(kernel, table, 1)
+    expected = deviation(kernel, None, table, 1)
     monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
     monkeypatch.setattr(outliers, "_MERGED_AT_ONCE", 2)
     features = feature_matrix(kernel, table, 1)
-    close(deviation(kernel, table, 1), expected)
-    close(FeatureScorer(kernel, table).deviation(features, table, 1), expected)
+    close(deviation(kernel, None, table, 1), expected)
+    close(FeatureScorer(kernel, table).deviation(features, None, table, 1), expected)
 
 
 def test_a_gpu_takes_all_columns_at_once(monkeypatch):
@@ -345,7 +385,7 @@ def test_a_gpu_takes_all_columns_at_once(monkeypatch):
     model = PCKID(3, **SMALL).fit(X)
     kernel, table = model._kernel, model._read(X)
     features = feature_matrix(kernel, table, 1)
-    expected = FeatureScorer(kernel, table).deviation(features, table, 1)
+    expected = FeatureScorer(kernel, table).deviation(features, None, table, 1)
     compute, taken = outliers._number_functionals, []
 
     def watched(stacks, table, columns):
@@ -354,9 +394,9 @@ def test_a_gpu_takes_all_columns_at_once(monkeypatch):
 
     monkeypatch.setattr(outliers, "_number_functionals", watched)
     monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
-    close(FeatureScorer(kernel, table).deviation(features, table, 1), expected)
+    close(FeatureScorer(kernel, table).deviation(features, None, table, 1), expected)
     assert len(taken) == table.n_features
     taken.clear()
     monkeypatch.setattr(outliers, "is_host", lambda _: False)
-    close(FeatureScorer(kernel, table).deviation(features, table, 1), expected)
+    close(FeatureScorer(kernel, table).deviation(features, None, table, 1), expected)
     assert taken == [slice(0, table.n_features)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from pckid.ensemble.feature_map import (
     mixture_scales,
 )
 from pckid.ensemble.score_scale import ScoreScale
-from pckid.input.table import Margins, Table, block
+from pckid.input.table import Margins, Scaling, Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
@@ -37,6 +37,10 @@ _NUMBERS_AT_ONCE = 1 << 21
 _NUMBERS_AT_ONCE_DEVICE = 1 << 26
 # Features that are weighed row by row stay in the cache.
 _WEIGHED_BLOCK = 512
+# So many rows say what deviation is usual in each column; of the largest tenth nothing counts, and
+# the mean of all columns counts as much as the second number of rows.
+MOST_USUAL, _SHRINK = 256, 5
+_TRIM = 0.9
 # Columns whose deviations are added up at a time where some hold one category together.
 _MERGED_AT_ONCE = 512
 # Deviations are at most this, lest their squares overflow in float32, and their mean square at
@@ -44,17 +48,32 @@ _MERGED_AT_ONCE = 512
 _FARTHEST, _NEAREST = 1e15, 1e-4
 
 
-def deviation(kernel: Kernel, table: Table, jobs: int) -> Array:
+class Piece(NamedTuple):
+    """Some columns of numbers, and the values that they hold."""
+
+    columns: slice
+    values: slice  # their numbers among the values of a row
+    cells: np.ndarray | None  # (n_columns,), which of them each column belongs to; None: its own
+
+    @property
+    def first_columns(self) -> np.ndarray:
+        """The first column of each value (n_values,)."""
+        columns = np.arange(self.columns.start, self.columns.stop)
+        return columns if self.cells is None else columns[np.diff(self.cells, prepend=-1) > 0]
+
+
+def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int) -> Array:
     """Compute how far the values of rows are from what the mixtures expect, as a logarithm.
 
     Of an observed value the deviation D is the mean over mixtures, weighted as in the kernel, of
     Σ_g γ_g D_g. Of a number D_g is (x − μ)² / σ², of a category 1 − 2 log p − 2 H, with H the
     entropy of the column in the component: each is 1 on average where the component is right.
     Numbers that take two values count as categories. Of covariance matrices the variances count.
-    A row with n observed values has log √(Σ D² / n): squares, so that one value far off tells as
-    much in a row of many as in one of few. Of shape (n_samples,), NaN if nothing is observed.
+    With u what is `usual` of the value (n_values,), a row with n observed values has
+    log √(Σ (D / u)² / n): squares, so that one value far off tells as much in a row of many as in
+    one of few. Of shape (n_samples,), NaN if nothing is observed.
     """
-    return _take_logarithm(_pass(kernel, table, jobs)[1], table)
+    return _take_logarithm(_pass(kernel, usual, table, jobs)[1], table)
 
 
 def outlier_score(kernel: Kernel, scale: ScoreScale, table: Table, jobs: int) -> Array:
@@ -63,7 +82,7 @@ def outlier_score(kernel: Kernel, scale: ScoreScale, table: Table, jobs: int) ->
     It is `deviation` on a `scale` that rows of the fit gave, each by mixtures that did not learn
     from it. NaN for a row with nothing observed.
     """
-    return scale.standardise(deviation(kernel, table, jobs))
+    return scale.standardise(deviation(kernel, scale.usual, table, jobs))
 
 
 def project_and_score(
@@ -72,7 +91,7 @@ def project_and_score(
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     k, degree = projection.basis.shape[1], projection.degree
     more = [projection.basis] if degree is None else [projection.basis, degree[:, None]]
-    taken, squares = _pass(kernel, table, jobs, more)
+    taken, squares = _pass(kernel, scale.usual, table, jobs, more)
     points = taken[:k, :] if degree is None else taken[:k, :] / taken[k:, :]
     scores = scale.standardise(_take_logarithm(squares, table))
     return namespace(points).matrix_transpose(points), scores
@@ -95,59 +114,85 @@ class FeatureScorer:
         # features. Of others they are computed once.
         numbers = _NUMBERS_AT_ONCE if is_host(table.values) else _NUMBERS_AT_ONCE_DEVICE
         width = max(1, numbers // (3 * kernel.ensemble.n_columns))
-        self._pieces = list(_cut_columns(kernel, table.n_features, width))
+        self._pieces = list(_cut_columns(kernel.scaling, table.n_features, width))
         self._kept: tuple[slice, Array] | None = None
 
-    def deviation(self, features: Array, rows: Table, jobs: int) -> Array:
-        """Compute `deviation` of rows (n_samples,) from Φᵀ (n_columns, n_samples)."""
-        return self._deviation(features, None, rows, jobs)
-
-    def deviation_held_out(
-        self, features: Array, unseen: np.ndarray, rows: Table, jobs: int
+    def deviation(
+        self,
+        features: Array,
+        usual: np.ndarray | None,
+        rows: Table,
+        jobs: int,
+        unseen: np.ndarray | None = None,
     ) -> Array:
-        """Compute the deviations of rows of a fit by the mixtures that did not learn from them.
+        """Compute `deviation` of rows from their features, by all mixtures or some.
 
-        A mixture fits its own rows more closely than others, so that new rows compare with these.
+        A mixture fits its own rows more closely than others, so that new rows compare with rows of
+        a fit by the mixtures that did not learn from them.
 
         Parameters
         ----------
         features : array of shape (n_columns, n_rows)
             Φᵀ of the rows.
-        unseen : ndarray of shape (n_mixtures, n_rows)
-            Which mixtures did not learn from a row; a row that all learnt from has the deviation
-            by all of them.
+        usual : ndarray of shape (n_values,) or None
+            The usual deviation of each value, as from `usual_deviations`; None: 1.
         rows : Table
         jobs : int
+        unseen : ndarray of shape (n_mixtures, n_rows), default=None
+            Which mixtures count for a row: those that did not learn from it. A row that all learnt
+            from has the deviation by all of them. None: all count for each row.
 
         Returns
         -------
         deviations : array of shape (n_rows,)
         """
-        unseen = unseen | ~unseen.any(axis=0)
-        counts = [stack.log_weights.shape[0] for stack in self._kernel.ensemble.stacks]
-        shares = np.repeat(np.square(mixture_scales(self._kernel)), counts) @ unseen
-        weights = asarray_like(unseen / shares, features, dtype=features.dtype)
-        return self._deviation(features, weights, rows, jobs)
-
-    def _deviation(self, features: Array, weights: Array | None, rows: Table, jobs: int) -> Array:
-        """Compute deviations (n,), each mixture counting by its `weights` (n_mixtures, n)."""
+        weights = None if unseen is None else self._weights_of(unseen, features)
 
         def compute(start: int, stop: int) -> Array:
             mine, part = block(rows, start, stop), features[:, start:stop]
             each = None if weights is None else weights[:, start:stop]
             total: Any = 0.0
-            for columns, cells in self._pieces:
-                found = self._apply(self._weigh(columns), part, each)
-                total = total + _sum_squares(_number_deviations(found, mine, columns), cells)
-            if rows.codes.shape[1]:
-                weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
-                found = _category_deviations(self._apply(weighed, part, each), mine)
-                total = total + _sum_squares(found, None)
+            for values, found in self._deviations(part, each, mine):
+                total = total + _sum_squares(found, usual, values)
             return _take_logarithm(total, mine)
 
         most = HOST_BLOCK if weights is None else _WEIGHED_BLOCK
         found = for_row_blocks(compute, self._kernel, rows, jobs, most)
         return namespace(features).concat(found, axis=0)
+
+    def usual_deviations(self, features: Array, rows: Table, unseen: np.ndarray) -> np.ndarray:
+        """Compute the usual deviation of each value (n_values,) from some rows of a fit.
+
+        Components have a least variance, and columns whose values lie in narrow clusters deviate
+        less from them than others. The parameters are those of `deviation`.
+        """
+        weights = self._weights_of(unseen, features)
+        found = [to_numpy(part) for _, part in self._deviations(features, weights, rows)]
+        seen, first = to_numpy(rows.observed).T, [piece.first_columns for piece in self._pieces]
+        n_categorical = rows.codes.shape[1]
+        places = [*first, np.arange(n_categorical) + self._table.n_features]
+        return _trimmed_means(np.concatenate(found), seen[np.concatenate(places)])
+
+    def _weights_of(self, unseen: np.ndarray, home: Array) -> Array:
+        """Compute how much mixtures count for rows (n_mixtures, n), in all as much as all do."""
+        unseen = unseen | ~unseen.any(axis=0)
+        counts = [stack.log_weights.shape[0] for stack in self._kernel.ensemble.stacks]
+        shares = np.repeat(np.square(mixture_scales(self._kernel)), counts) @ unseen
+        return asarray_like(unseen / shares, home, dtype=home.dtype)
+
+    def _deviations(
+        self, features: Array, weights: Array | None, rows: Table
+    ) -> Iterator[tuple[slice, Array]]:
+        """Yield the numbers of some values, and how far rows deviate there (n_values, n)."""
+        last = 0
+        for piece in self._pieces:
+            found = self._apply(self._weigh(piece.columns), features, weights)
+            yield piece.values, _merge(_number_deviations(found, rows, piece.columns), piece.cells)
+            last = piece.values.stop
+        if n_categorical := rows.codes.shape[1]:
+            weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
+            found = self._apply(weighed, features, weights)
+            yield slice(last, last + n_categorical), _category_deviations(found, rows)
 
     def _apply(self, functionals: Array, features: Array, weights: Array | None) -> Array:
         """Take functionals (f, n_columns) of the features (n_columns, n) of rows, (f, n).
@@ -184,57 +229,81 @@ def _take_logarithm(squares: Array, table: Table) -> Array:
     return xp.where(seen, xp.log(mean) / 2, xp.nan)
 
 
-def _cut_columns(
-    kernel: Kernel, n_features: int, width: int
-) -> Iterator[tuple[slice, np.ndarray | None]]:
-    """Cut columns of numbers into slices of about `width`, each with its cells.
+def count_values(scaling: Scaling) -> int:
+    """Count the values of a whole row: columns that hold one category together are one."""
+    pieces = _cut_columns(scaling, len(scaling.kept), _MERGED_AT_ONCE)
+    return max((piece.values.stop for piece in pieces), default=0) + len(scaling.categorical)
 
-    Columns that hold one category together are one cell; the cells of a slice (n_columns,) are
-    numbered, and None where each column is one. No cell is cut.
+
+def _cut_columns(scaling: Scaling, n_features: int, width: int) -> Iterator[Piece]:
+    """Cut columns of numbers into pieces of about `width`.
+
+    Columns that hold one category together are one value, which is not cut.
     """
-    weights = to_numpy(kernel.scaling.margins.one_hot)
+    weights = to_numpy(scaling.margins.one_hot)
     if weights.shape[0] == 0:
         for first in range(0, n_features, width):
-            yield slice(first, min(first + width, n_features)), None
+            columns = slice(first, min(first + width, n_features))
+            yield Piece(columns, columns, None)
         return
     # The squared weights of a category add up to 1, and its columns are neighbours.
-    before = np.cumsum(weights**2) - weights**2
-    category = np.floor(before + 1e-6)
+    category = np.floor(np.cumsum(weights**2) - weights**2 + 1e-6)
     starts = (weights == 0) | (np.diff(category, prepend=-1) != 0) | (np.roll(weights, 1) == 0)
-    cells = np.cumsum(starts)
-    while n_features > 0:
-        first = len(cells) - n_features
-        stop = int(np.searchsorted(cells, cells[min(first + width, len(cells)) - 1], side="right"))
-        yield slice(first, stop), cells[first:stop]
-        n_features = len(cells) - stop
+    cells, first = np.cumsum(starts) - 1, 0
+    while first < n_features:
+        last = cells[min(first + width, n_features) - 1]
+        stop = int(np.searchsorted(cells, last, side="right"))
+        yield Piece(slice(first, stop), slice(int(cells[first]), int(last) + 1), cells[first:stop])
+        first = stop
 
 
-def _sum_squares(deviations: Array, cells: np.ndarray | None) -> Array:
-    """Add up the squared deviations (d, n) of the values of rows (n,), those of a cell as one."""
+def _merge(deviations: Array, cells: np.ndarray | None) -> Array:
+    """Add up the deviations of columns (d, n) that hold one value together (n_values, n)."""
+    if cells is None:
+        return deviations
+    own = (cells == np.unique(cells)[:, None]).astype(np.float64)
+    return asarray_like(own, deviations, dtype=deviations.dtype) @ deviations
+
+
+def _sum_squares(deviations: Array, usual: np.ndarray | None, values: slice) -> Array:
+    """Add up the squared deviations (d, n) of some `values` of rows (n,), in units of the usual."""
     xp = namespace(deviations)
-    if cells is not None:
-        own = (cells == np.unique(cells)[:, None]).astype(np.float64)
-        deviations = asarray_like(own, deviations, dtype=deviations.dtype) @ deviations
+    if usual is not None:
+        each = asarray_like(1 / usual[values], deviations, dtype=deviations.dtype)
+        deviations = deviations * each[:, None]
     kept = xp.clip(deviations, 0.0, _FARTHEST)
     return xp.sum(kept * kept, axis=0)
 
 
+def _trimmed_means(deviations: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Average the deviations (d, n) of observed values without the largest tenth (d,)."""
+    found, counts = np.zeros(len(deviations)), np.zeros(len(deviations))
+    for j, (each, mine) in enumerate(zip(np.maximum(deviations, 0.0), seen, strict=True)):
+        if mine.any():
+            few = each[mine & (each <= np.quantile(each[mine], _TRIM))]
+            found[j], counts[j] = few.mean(), len(few)
+    overall = found[counts > 0].mean() if counts.any() else 0.0
+    if overall <= 0:
+        return np.ones(len(found))
+    return (counts * found + _SHRINK * overall) / (counts + _SHRINK)
+
+
 def _pass(
-    kernel: Kernel, table: Table, jobs: int, more: Sequence[Array] = ()
+    kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int, more: Sequence[Array] = ()
 ) -> tuple[Array, Array]:
     """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,).
 
-    The deviations of their values are squared and added up.
+    The deviations of their values, in units of the `usual` (n_values,), are squared and added up.
     """
     functionals = _deviation_functionals(kernel, table, more)
     width = sum(basis.shape[1] for basis in more)
-    pieces = list(_cut_columns(kernel, table.n_features, _MERGED_AT_ONCE))
+    pieces = list(_cut_columns(kernel.scaling, table.n_features, _MERGED_AT_ONCE))
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
         found = apply_functionals(kernel, functionals, rows)
         # A new array: a view would keep all that was found of the rows.
-        return 1.0 * found[:width, :], _combine(found[width:, :], rows, pieces)
+        return 1.0 * found[:width, :], _combine(found[width:, :], usual, rows, pieces)
 
     most = min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
     parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)
@@ -323,14 +392,16 @@ def _deviations_of_two_values(
     return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
 
 
-def _combine(found: Array, rows: Table, pieces: Sequence[Any]) -> Array:
+def _combine(found: Array, usual: np.ndarray | None, rows: Table, pieces: Sequence[Piece]) -> Array:
     """Add the squared deviations of each row (n,) up from all functionals (width, n)."""
-    width, total = 3 * rows.n_features, 0.0 * found[0, :]
+    width, total, last = 3 * rows.n_features, 0.0 * found[0, :], 0
     deviations = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
-    for columns, cells in pieces:
-        total = total + _sum_squares(deviations[columns, :], cells)
-    if rows.codes.shape[1]:
-        total = total + _sum_squares(_category_deviations(found[width:, :], rows), None)
+    for piece in pieces:
+        mine = _merge(deviations[piece.columns, :], piece.cells)
+        total, last = total + _sum_squares(mine, usual, piece.values), piece.values.stop
+    if n_categorical := rows.codes.shape[1]:
+        mine = _category_deviations(found[width:, :], rows)
+        total = total + _sum_squares(mine, usual, slice(last, last + n_categorical))
     return total
 
 

@@ -31,6 +31,7 @@ class ScoreScale(NamedTuple):
 
     middle: float = 0.4
     spread: float = 0.5
+    usual: np.ndarray | None = None  # (n_values,), the deviation that each value usually has
 
     def standardise(self, deviations: Array) -> Array:
         """Turn deviations (n_samples,) into outlier scores."""
@@ -38,14 +39,19 @@ class ScoreScale(NamedTuple):
 
 
 def fit_score_scale(
-    deviations: np.ndarray, n_values: float, weights: np.ndarray | None = None
+    deviations: np.ndarray,
+    usual: np.ndarray,
+    n_values: float,
+    weights: np.ndarray | None = None,
 ) -> ScoreScale:
     """Find the scale on which rows that no mixture learnt from are about standard normal above 0.
 
     Parameters
     ----------
     deviations : ndarray of shape (n_rows,)
-        As from `FeatureScorer.deviation_held_out` in `ensemble.outliers`.
+        Of rows of a fit, as from `FeatureScorer.deviation` in `ensemble.outliers`.
+    usual : ndarray of shape (n_values,)
+        What they are in units of.
     n_values : float
         How many values a whole row has.
     weights : ndarray of shape (n_rows,), default=None
@@ -53,7 +59,7 @@ def fit_score_scale(
     """
     some = np.isfinite(deviations)
     if not some.any():
-        return ScoreScale()
+        return ScoreScale(usual=usual)
     values = deviations[some].astype(np.float64)
     each = np.ones(len(values)) if weights is None else weights[some]
     order = np.argsort(values, kind="stable")
@@ -61,7 +67,8 @@ def fit_score_scale(
     middle, upper = np.interp([0.5, _UPPER], shares / each.sum(), values[order])
     n_rows = each.sum() ** 2 / (each**2).sum()
     spread = (upper - middle) / norm.ppf(_UPPER) * (1 + _WIDER / n_rows)
-    return ScoreScale(float(middle), float(max(spread, _LEAST_SPREAD / math.sqrt(n_values))))
+    spread = max(spread, _LEAST_SPREAD / math.sqrt(n_values))
+    return ScoreScale(float(middle), float(spread), usual)
 
 
 class OwnScores(NamedTuple):

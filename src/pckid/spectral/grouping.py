@@ -12,7 +12,7 @@ from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
-from pckid.ensemble.outliers import FeatureScorer, project_and_score
+from pckid.ensemble.outliers import MOST_USUAL, FeatureScorer, project_and_score
 from pckid.ensemble.score_scale import ScoreScale, fit_score_scale
 from pckid.input.sample import Sample
 from pckid.input.table import Table, take
@@ -105,7 +105,7 @@ def group(
     unseen = training.find_unseen(landmarks[scored])
     # Of a row that comes several times, mixtures learn from the other ones also if it is new.
     unseen[:, np.bincount(sample.places)[landmarks[scored]] > 1] = True
-    deviations = _deviate(kernel, features, rows, scored, unseen, jobs)
+    deviations, usual = _deviate(kernel, features, rows, scored, unseen, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = fit_embedding(embedding, features, width, rng, weights)
         points = project_features(features, projection)
@@ -126,7 +126,7 @@ def group(
         )
     del features, rows
     each = None if weights is None else to_numpy(weights).astype(np.float64)[scored]
-    scale = fit_score_scale(to_numpy(deviations), sample.table.n_values, each)
+    scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
     held_out = scale.standardise(deviations)
     if are_all:
         scores = held_out
@@ -175,15 +175,23 @@ def _deviate(
     some: np.ndarray,
     unseen: np.ndarray,
     jobs: int,
-) -> Array:
+) -> tuple[Array, np.ndarray]:
     """Compute the deviations of some rows (n_some,) by the mixtures that did not learn from them.
 
     `features` (n_columns, n_rows) and `rows` are of all, `unseen` (n_mixtures, n_some) of some.
+    Returned with the deviations that are usual (n_values,).
     """
-    if len(some) < rows.n_samples:
-        index = asarray_like(some, rows.values)
-        features, rows = take_along(features, index, 1), take(rows, index)
-    return FeatureScorer(kernel, rows).deviation_held_out(features, unseen, rows, jobs)
+
+    def take_some(places: np.ndarray) -> tuple[Array, Table]:
+        if len(places) == rows.n_samples:
+            return features, rows
+        index = asarray_like(places, rows.values)
+        return take_along(features, index, 1), take(rows, index)
+
+    scorer, few = FeatureScorer(kernel, rows), some_rows(np.arange(len(some)), MOST_USUAL)
+    usual = scorer.usual_deviations(*take_some(some[few]), unseen[:, few])
+    mine, chosen = take_some(some)
+    return scorer.deviation(mine, usual, chosen, jobs, unseen), usual
 
 
 def regroup(
