@@ -19,6 +19,7 @@ from pckid.ensemble.outliers import (
     outlier_score,
     project_and_score,
 )
+from pckid.ensemble.row_values import count_values, cut_columns
 from pckid.ensemble.score_scale import ScoreScale, fit_score_scale, keep_scores, recall_scores
 from pckid.input.table import take
 
@@ -373,8 +374,9 @@ def test_columns_of_one_category_are_not_cut(monkeypatch):
     kernel, table = model._kernel, model._read(rows)
     assert (table.margins.one_hot > 0).tolist() == [False] * 4 + [True] * 3 + [False]
     expected = deviation(kernel, None, table, 1)
-    monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
-    monkeypatch.setattr(outliers, "_MERGED_AT_ONCE", 2)
+    assert count_values(kernel.scaling) == 6
+    assert [piece.columns.stop for piece in cut_columns(kernel.scaling, 2)] == [2, 4, 7, 8]
+    monkeypatch.setattr(outliers, "cut_columns", lambda scaling, _=0: cut_columns(scaling, 2))
     features = feature_matrix(kernel, table, 1)
     close(deviation(kernel, None, table, 1), expected)
     close(FeatureScorer(kernel, table).deviation(features, None, table, 1), expected)

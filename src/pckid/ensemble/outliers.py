@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pckid._utils.arrays import (
     Array,
     asarray_like,
+    clip_max,
     clip_min,
     device_of,
     gather,
@@ -27,39 +28,22 @@ from pckid.ensemble.feature_map import (
     for_row_blocks,
     mixture_scales,
 )
+from pckid.ensemble.row_values import Piece, cut_columns, merge_columns
 from pckid.ensemble.score_scale import ScoreScale
-from pckid.input.table import Margins, Scaling, Table, block
+from pckid.input.table import Margins, Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
 _NUMBERS_AT_ONCE = 1 << 21
 # A GPU has the memory for more of them, and waits for the host with less.
 _NUMBERS_AT_ONCE_DEVICE = 1 << 26
-# Features that are weighed row by row stay in the cache.
-_WEIGHED_BLOCK = 512
 # So many rows say what deviation is usual in each column; of the largest tenth nothing counts, and
 # the mean of all columns counts as much as the second number of rows.
-MOST_USUAL, _SHRINK = 256, 5
+MOST_USUAL, _SHRINK = 128, 5
 _TRIM = 0.9
-# Columns whose deviations are added up at a time where some hold one category together.
-_MERGED_AT_ONCE = 512
 # Deviations are at most this, lest their squares overflow in float32, and their mean square at
 # least the second.
 _FARTHEST, _NEAREST = 1e15, 1e-4
-
-
-class Piece(NamedTuple):
-    """Some columns of numbers, and the values that they hold."""
-
-    columns: slice
-    values: slice  # their numbers among the values of a row
-    cells: np.ndarray | None  # (n_columns,), which of them each column belongs to; None: its own
-
-    @property
-    def first_columns(self) -> np.ndarray:
-        """The first column of each value (n_values,)."""
-        columns = np.arange(self.columns.start, self.columns.stop)
-        return columns if self.cells is None else columns[np.diff(self.cells, prepend=-1) > 0]
 
 
 def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int) -> Array:
@@ -114,7 +98,7 @@ class FeatureScorer:
         # features. Of others they are computed once.
         numbers = _NUMBERS_AT_ONCE if is_host(table.values) else _NUMBERS_AT_ONCE_DEVICE
         width = max(1, numbers // (3 * kernel.ensemble.n_columns))
-        self._pieces = list(_cut_columns(kernel.scaling, table.n_features, width))
+        self._pieces = list(cut_columns(kernel.scaling, width))
         self._kept: tuple[slice, Array] | None = None
 
     def deviation(
@@ -156,8 +140,7 @@ class FeatureScorer:
                 total = total + _sum_squares(found, usual, values)
             return _take_logarithm(total, mine)
 
-        most = HOST_BLOCK if weights is None else _WEIGHED_BLOCK
-        found = for_row_blocks(compute, self._kernel, rows, jobs, most)
+        found = for_row_blocks(compute, self._kernel, rows, jobs)
         return namespace(features).concat(found, axis=0)
 
     def usual_deviations(self, features: Array, rows: Table, unseen: np.ndarray) -> np.ndarray:
@@ -187,7 +170,10 @@ class FeatureScorer:
         last = 0
         for piece in self._pieces:
             found = self._apply(self._weigh(piece.columns), features, weights)
-            yield piece.values, _merge(_number_deviations(found, rows, piece.columns), piece.cells)
+            yield (
+                piece.values,
+                merge_columns(_number_deviations(found, rows, piece.columns), piece.cells),
+            )
             last = piece.values.stop
         if n_categorical := rows.codes.shape[1]:
             weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
@@ -229,49 +215,13 @@ def _take_logarithm(squares: Array, table: Table) -> Array:
     return xp.where(seen, xp.log(mean) / 2, xp.nan)
 
 
-def count_values(scaling: Scaling) -> int:
-    """Count the values of a whole row: columns that hold one category together are one."""
-    pieces = _cut_columns(scaling, len(scaling.kept), _MERGED_AT_ONCE)
-    return max((piece.values.stop for piece in pieces), default=0) + len(scaling.categorical)
-
-
-def _cut_columns(scaling: Scaling, n_features: int, width: int) -> Iterator[Piece]:
-    """Cut columns of numbers into pieces of about `width`.
-
-    Columns that hold one category together are one value, which is not cut.
-    """
-    weights = to_numpy(scaling.margins.one_hot)
-    if weights.shape[0] == 0:
-        for first in range(0, n_features, width):
-            columns = slice(first, min(first + width, n_features))
-            yield Piece(columns, columns, None)
-        return
-    # The squared weights of a category add up to 1, and its columns are neighbours.
-    category = np.floor(np.cumsum(weights**2) - weights**2 + 1e-6)
-    starts = (weights == 0) | (np.diff(category, prepend=-1) != 0) | (np.roll(weights, 1) == 0)
-    cells, first = np.cumsum(starts) - 1, 0
-    while first < n_features:
-        last = cells[min(first + width, n_features) - 1]
-        stop = int(np.searchsorted(cells, last, side="right"))
-        yield Piece(slice(first, stop), slice(int(cells[first]), int(last) + 1), cells[first:stop])
-        first = stop
-
-
-def _merge(deviations: Array, cells: np.ndarray | None) -> Array:
-    """Add up the deviations of columns (d, n) that hold one value together (n_values, n)."""
-    if cells is None:
-        return deviations
-    own = (cells == np.unique(cells)[:, None]).astype(np.float64)
-    return asarray_like(own, deviations, dtype=deviations.dtype) @ deviations
-
-
 def _sum_squares(deviations: Array, usual: np.ndarray | None, values: slice) -> Array:
     """Add up the squared deviations (d, n) of some `values` of rows (n,), in units of the usual."""
     xp = namespace(deviations)
     if usual is not None:
         each = asarray_like(1 / usual[values], deviations, dtype=deviations.dtype)
         deviations = deviations * each[:, None]
-    kept = xp.clip(deviations, 0.0, _FARTHEST)
+    kept = clip_max(clip_min(deviations, 0.0), _FARTHEST)
     return xp.sum(kept * kept, axis=0)
 
 
@@ -297,7 +247,7 @@ def _pass(
     """
     functionals = _deviation_functionals(kernel, table, more)
     width = sum(basis.shape[1] for basis in more)
-    pieces = list(_cut_columns(kernel.scaling, table.n_features, _MERGED_AT_ONCE))
+    pieces = list(cut_columns(kernel.scaling))
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
@@ -397,7 +347,7 @@ def _combine(found: Array, usual: np.ndarray | None, rows: Table, pieces: Sequen
     width, total, last = 3 * rows.n_features, 0.0 * found[0, :], 0
     deviations = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
     for piece in pieces:
-        mine = _merge(deviations[piece.columns, :], piece.cells)
+        mine = merge_columns(deviations[piece.columns, :], piece.cells)
         total, last = total + _sum_squares(mine, usual, piece.values), piece.values.stop
     if n_categorical := rows.codes.shape[1]:
         mine = _category_deviations(found[width:, :], rows)

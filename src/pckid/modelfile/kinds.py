@@ -16,7 +16,7 @@ from pckid.describe.row_summary import N_BINS, RowSummary
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
-from pckid.ensemble.outliers import count_values
+from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
 from pckid.input.table import Margins, Scaling
 from pckid.input.validation import column_name, is_blocked
