@@ -73,7 +73,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("ensemble: draw rows, on the host", pckid.ensemble.members, "draw_keys"),
     ("ensemble: EM", pckid.mixture.em, "iterate"),
     ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
-    ("outlier scores of the landmarks", pckid.spectral.grouping.FeatureScorer, "score"),
+    ("outlier scores of the landmarks", pckid.spectral.grouping.FeatureScorer, "deviation"),
     ("which rows mixtures learnt from, on the host", pckid.ensemble.base.Training, "find_unseen"),
     ("eigenvectors", pckid.spectral.grouping, "fit_embedding"),
     ("k-means", pckid.spectral.grouping, "kmeans"),

@@ -2,7 +2,8 @@
 
 Each method clusters a table and says how sure it is of each row. Then it clusters tables of as many
 rows drawn with replacement, with other seeds, and labels the rows of the first; clusters are
-matched. Of the rows at a confidence of 0.9, nine in ten should have kept their cluster.
+matched. Of the rows at a confidence of 0.9, nine in ten should have kept their cluster. With
+`--fresh` it clusters one random half of the rows, then the other, and labels those of the first.
 """
 
 from __future__ import annotations
@@ -90,12 +91,30 @@ METHODS: dict[str, Callable[[NDArray, int, int], Callable[[NDArray], NDArray]]] 
 """Functions that cluster a table by a seed, and return what gives memberships of rows."""
 
 
-def observe(name: str, X: NDArray, n_clusters: int, seed: int) -> Counts:
+def observe(name: str, X: NDArray, n_clusters: int, seed: int, fresh: bool = False) -> Counts:
     """Count how many rows keep their cluster, by how sure the method was of them.
 
-    `name` is one of `METHODS`; each row of X (n_samples, n_features) has a value.
+    `name` is one of `METHODS`; each row of X (n_samples, n_features) has a value. If `fresh`, rows
+    are compared with models of other rows, else with models of resampled ones.
     """
-    fit = METHODS[name]
+    return (_observe_halves if fresh else _observe_resamples)(METHODS[name], X, n_clusters, seed)
+
+
+def _observe_halves(fit: Any, X: NDArray, n_clusters: int, seed: int) -> Counts:
+    """Fit to one random half of the rows, then to the other, and label the first by both."""
+    rng, parts = np.random.default_rng(seed), []
+    for draw in range(N_DRAWS):
+        first, second = np.array_split(rng.permutation(len(X)), 2)
+        shares = fit(X[first], n_clusters, seed + 2 * draw)(X[first])
+        again = fit(X[second], n_clusters, seed + 2 * draw + 1)(X[first]).argmax(axis=1)
+        labels = shares.argmax(axis=1)
+        kept = match_labels(labels, again, n_clusters) == labels
+        parts.append(count(shares.max(axis=1), kept.astype(float)))
+    return Counts(*np.sum(parts, axis=0))
+
+
+def _observe_resamples(fit: Any, X: NDArray, n_clusters: int, seed: int) -> Counts:
+    """Fit to all rows, then to rows drawn with replacement, and label all of them each time."""
     shares = fit(X, n_clusters, seed)(X)
     labels, confidence = shares.argmax(axis=1), shares.max(axis=1)
     rng = np.random.default_rng(seed)
@@ -129,31 +148,40 @@ def _table_of(case: Case, run: int, seed: int, max_rows: int) -> tuple[NDArray, 
     return X[rows], len(np.unique(y)), method_seed % 2**31
 
 
-def _observe_case(case: Case, run: int, name: str, seed: int, max_rows: int) -> Result | None:
+def _observe_case(
+    case: Case, run: int, name: str, seed: int, max_rows: int, fresh: bool
+) -> Result | None:
     """Observe one method on one case; None where it fails."""
     X, n_clusters, method_seed = _table_of(case, run, seed, max_rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            counts = observe(name, X, n_clusters, method_seed)
+            counts = observe(name, X, n_clusters, method_seed, fresh)
         except ValueError:
             return None
     return Result(case.dataset, case.setting, run, name, counts)
 
 
 def observe_all(
-    cases: Sequence[Case], *, runs: int, seed: int = 0, jobs: int = 1, max_rows: int = 1000
+    cases: Sequence[Case],
+    *,
+    runs: int,
+    seed: int = 0,
+    jobs: int = 1,
+    max_rows: int = 1000,
+    fresh: bool = False,
+    methods: Sequence[str] = tuple(METHODS),
 ) -> list[Result]:
-    """Observe every method on every case, in `jobs` processes; those that fail are left out."""
+    """Observe `methods` on every case, in `jobs` processes; those that fail are left out."""
     from joblib import Parallel, delayed, parallel_config
 
-    tasks = [(case, number, name) for number in range(runs) for case in cases for name in METHODS]
+    tasks = [(case, number, name) for number in range(runs) for case in cases for name in methods]
     found = []
     with (
         parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
         experiment_progress(len(tasks), "Observing") as advance,
     ):
-        calls = (delayed(_observe_case)(*task, seed, max_rows) for task in tasks)
+        calls = (delayed(_observe_case)(*task, seed, max_rows, fresh) for task in tasks)
         for result in Parallel(return_as="generator", batch_size=1)(calls):
             found += [] if result is None else [result]
             advance()
@@ -172,7 +200,7 @@ def error_table(results: Sequence[Result]) -> tables.ResultTable:
 
     A data set counts once; the interval comes from resampling the data sets.
     """
-    names, datasets = list(METHODS), sorted({result.dataset for result in results})
+    names, datasets = _names(results), sorted({result.dataset for result in results})
     errors = np.full((len(datasets), len(names)), np.nan)
     for i, dataset in enumerate(datasets):
         for j, name in enumerate(names):
@@ -196,6 +224,12 @@ def error_table(results: Sequence[Result]) -> tables.ResultTable:
     )
 
 
+def _names(results: Sequence[Result]) -> list[str]:
+    """List the methods that were observed, in the order of `METHODS`."""
+    found = {result.method for result in results}
+    return [name for name in METHODS if name in found]
+
+
 def _share(part: float, whole: float) -> float:
     """Divide, NaN by nothing."""
     return part / whole if whole > 0 else np.nan
@@ -205,7 +239,7 @@ def draw_curves(figure: Any, results: Sequence[Result]) -> None:
     """Draw the share of rows that kept their cluster against confidence, and how many there are."""
     axes, below = figure.subplots(2, 1, height_ratios=[3, 1], sharex=True)
     axes.plot([0, 1], [0, 1], color="0.6", linewidth=1)
-    for name, marker in zip(METHODS, "osD^", strict=True):
+    for name, marker in zip(_names(results), "osD^", strict=False):
         rows, confidence, kept = pooled(results, name)
         some = rows > 0.002
         x = confidence[some] / rows[some]
@@ -234,6 +268,8 @@ def write_counts(results: Sequence[Result], out: Path) -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
 @click.option("--max-rows", type=click.IntRange(10), default=1000, show_default=True)
+@click.option("--method", "methods", type=click.Choice(list(METHODS)), multiple=True)
+@click.option("--fresh", is_flag=True, help="Compare with other rows, not with resampled ones.")
 @click.option("--out", type=click.Path(file_okay=False), default="results/calibration")
 def calibration(
     folders: Sequence[str],
@@ -243,6 +279,8 @@ def calibration(
     seed: int,
     jobs: int,
     max_rows: int,
+    methods: Sequence[str],
+    fresh: bool,
     out: str,
 ) -> None:
     """Observe how many rows keep their cluster on other rows, by how sure each method was.
@@ -252,7 +290,8 @@ def calibration(
     cases = cases_of(half, folders)
     if limit is not None and limit < len(cases):
         cases = [cases[i] for i in np.linspace(0, len(cases) - 1, limit).round().astype(int)]
-    results = observe_all(cases, runs=runs, seed=seed, jobs=jobs, max_rows=max_rows)
+    settings = {"runs": runs, "seed": seed, "jobs": jobs, "max_rows": max_rows}
+    results = observe_all(cases, **settings, fresh=fresh, methods=methods or tuple(METHODS))
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     write_counts(results, folder)

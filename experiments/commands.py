@@ -17,6 +17,7 @@ from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
 from experiments.paper import with_parameters
 from experiments.revealed import revealed_command
+from experiments.scores import scores_command
 from experiments.seeds import seeds_command
 from experiments.series import series_command
 from pckid.cli._options import not_zero, stack_options
@@ -226,6 +227,7 @@ OWN = (
     answers_command,
     known_command,
     revealed_command,
+    scores_command,
     series_command,
     new_rows_command,
     seeds_command,

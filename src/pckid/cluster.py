@@ -20,6 +20,7 @@ from pckid.describe.row_summary import count_outliers, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
+from pckid.ensemble.score_scale import keep_scores, recall_scores
 from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
 from pckid.input.known import KnownMembers, check_known, in_order_of
@@ -37,11 +38,11 @@ from pckid.spectral.assignment import (
     FittedClusters,
     assign,
     compute_blocks,
-    instability_of_missing,
 )
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group, regroup
+from pckid.spectral.instability import instability_of_missing
 from pckid.spectral.steadiness import grow_until_steady
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
@@ -50,7 +51,7 @@ _MAX_LANDMARKS = 3_000
 # What a fit finds of its own rows; not every fit finds all of it.
 _OF_OWN_ROWS = (
     "labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes", "_cluster_names",
-    "known_groups_", "known_conflicts_",
+    "known_groups_", "known_conflicts_", "_own_scores",
 )  # fmt: skip
 
 
@@ -191,12 +192,14 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     eigenvalues_ : array of shape (n_clusters,)
         The leading eigenvalues, of K for "kernel_pca" and of D^-½ K D^-½ for "random_walk".
     confidence_ : array of shape (n_samples,)
-        The chance that a row keeps its cluster with another ensemble on resampled rows, which is
-        its largest value in `predict_proba`, from 1 / n_clusters to 1; that of its own group for
-        a known row, and 0 for a row with nothing observed.
+        The chance that a row keeps its cluster with another ensemble on resampled rows, if there
+        are groups: its largest value in `predict_proba`, from 1 / n_clusters to 1; that of its own
+        group for a known row, and 0 for a row with nothing observed.
     outlier_score_ : array of shape (n_samples,)
         How unlike every cluster a row is, in standard deviations: near 0 for a usual row, above 3
-        for one that few would exceed, see `outlier_score`. NaN for a row with nothing observed.
+        for about one usual row in 500, see `outlier_score`. In tables of up to `n_landmarks` rows
+        each is scored by the mixtures that did not learn from it, so that the number means the same
+        as for a new row. NaN for a row with nothing observed.
     cluster_centers_ : array of shape (n_clusters, n_clusters)
         Centres in the embedding.
     cluster_profiles_ : ClusterProfiles
@@ -362,6 +365,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         )
         self._projection, self._centers = grouping.projection, grouping.centers
         self.inertia_, self._sharpness = grouping.inertia, grouping.sharpness
+        self._score_scale = grouping.score_scale
         restore = restorer(X)
         self.cluster_centers_ = restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)
@@ -444,11 +448,12 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
         With a the distance in the embedding to the nearest centre and b_j that to centre j, the
         membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β
-        is found in `fit`: twice, a random third of the mixtures finds clusters by itself from a
-        third of the rows, and β makes the clusters that rows get there most likely; few rows
-        widen it. So of the rows at 0.9, about nine in ten keep their cluster with another
-        ensemble on resampled rows.
-        It says how reproducible a row's cluster is, not that the cluster is real.
+        is found in `fit`: twice, a random quarter of the mixtures finds clusters by itself from a
+        quarter of the rows, and β makes the clusters that rows get there most likely; few rows
+        widen it. So where there are groups, of the rows at 0.9 about nine in ten keep their cluster
+        with another ensemble on resampled rows, and on other rows nearly as many. It says how
+        reproducible a row's cluster is, not that the cluster is real: where there are no groups it
+        is far too high for other rows.
 
         Parameters
         ----------
@@ -476,10 +481,14 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     def outlier_score(self, X: Any) -> Array:
         """Compute how unlike every cluster each row is, seen in `fit` or new.
 
-        Over the observed values of a row the squared deviations from the components that it
-        belongs to are averaged, in units of their variances, over all mixtures; rare categories
-        count alike. The score is in standard deviations, whatever number of values is observed:
-        near 0 for a usual row, and above 3 for one that few rows would exceed.
+        Of each observed value the squared deviation from the components that the row belongs to, in
+        units of their variances, is averaged over all mixtures; rare categories count alike. The
+        score is the logarithm of their root mean square, standardised by the rows of the fit, each
+        by the mixtures that did not learn from it: 0 for the middle one, 1.64 for the one that a
+        twentieth exceed. About one row in 500 exceeds 3, one in 100 where tails are heavy.
+
+        Give new rows: those of the fit score lower here than in `outlier_score_`, since half of the
+        mixtures have learnt from each.
 
         Parameters
         ----------
@@ -507,8 +516,10 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """Estimate how likely each row would change cluster if its missing values were known.
 
         The missing values of a row are drawn from what the ensemble expects of them, given the
-        observed ones, and the completed row is placed by the fitted model. `confidence_` says how
-        far other rows would change a row's cluster; this is what its own missing values could.
+        observed ones, and the completed row is placed by the fitted model. The draws are weighed so
+        that on average they lie where the row itself does. `confidence_` says how far other rows
+        would change a row's cluster; this is what its own missing values could. It holds for values
+        missing at random; those lost because of what they are look like others to the ensemble.
 
         Parameters
         ----------
@@ -520,8 +531,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         Returns
         -------
         instability : array of shape (n_samples,)
-            The share of draws in which the row gets another cluster than from `predict`: 0 for a
-            complete row, NaN for one with nothing observed. It does not depend on other rows in X.
+            The weighed share of draws in which the row gets another cluster than from `predict`: 0
+            for a complete row, NaN for one with nothing observed. It does not depend on other rows
+            in X.
 
         Examples
         --------
@@ -672,8 +684,18 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """All that new rows need to find their clusters."""
         groups = {group.name: group.cluster for group in getattr(self, "known_groups_", ())}
         return FittedClusters(
-            self._kernel, self._projection, self._centers, self._sharpness, groups
+            self._kernel,
+            self._projection,
+            self._centers,
+            self._sharpness,
+            self._score_scale,
+            groups,
         )
+
+    @property
+    def _fitted_to_own_rows(self) -> FittedClusters:
+        """All that rows of the fit need that come in blocks: scores of some of them are known."""
+        return self._fitted._replace(own_scores=getattr(self, "_own_scores", None))
 
     def _needs(self) -> dict[str, int]:
         """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
@@ -774,10 +796,14 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if isinstance(rows, RowsInMemory):
             self.labels_, self.confidence_ = map(restore, found)
             self.embedding_, self.outlier_score_ = restore(embedding), restore(scores)
-        elif rows.lazy:
+            return
+        if grouping.scores is not None and grouping.are_held_out:
+            self._own_scores = keep_scores(sample.table, grouping.scores)
+        if rows.lazy:
             results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
-            (self.outlier_score_,) = self._compute_blocks("outlier_score", rows)
+            own = self._fitted_to_own_rows, self._checked(rows)
+            (self.outlier_score_,) = compute_blocks("outlier_score", *own)
 
     def _locate(self, X: Array, sample: Sample, grouping: Grouping) -> tuple[Table, Array, Array]:
         """Standardise rows, and find their coordinates (n_samples, n_clusters) and outlier scores.
@@ -787,7 +813,12 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if not sample.is_whole or grouping.scores is None:
             table = standardise(X, sample.scaling, sample.dtype)
             jobs = n_threads(self.n_jobs)
-            return table, *project_and_score(self._kernel, self._projection, table, jobs)
+            state = self._kernel, self._projection, self._score_scale
+            points, scores = project_and_score(*state, table, jobs)
+            if grouping.scores is not None and grouping.are_held_out:
+                own = keep_scores(sample.table, grouping.scores)
+                scores = recall_scores(own, table, scores)
+            return table, points, scores
         index = asarray_like(sample.places, sample.table.values)
         points, scores = take_along(grouping.points, index), take_along(grouping.scores, index)
         return take(sample.table, index), points, scores

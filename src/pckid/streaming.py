@@ -249,7 +249,7 @@ def write_labels(
     Labels that are `stored` are not computed again, and those that are computed are stored.
     """
     jobs = n_threads(model.n_jobs) if rows.local else 1
-    state = model._fitted, jobs, layout.outliers, stored
+    state = model._fitted_to_own_rows, jobs, layout.outliers, stored
     rows.refuse_changes()  # before labels are stored as those of this table
     with closing(rows.results(_label, state, layout.read)) as placed:
         totals = write_batches(model, placed, writer, layout)

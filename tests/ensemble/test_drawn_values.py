@@ -3,9 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
 
 from pckid import PCKID, EmptyRowWarning
-from pckid.ensemble.imputation import draw_values
+from pckid.ensemble.imputation import complete_rows, draw_values
+from pckid.spectral import instability
+from pckid.spectral.assignment import place_changed_rows
+from pckid.spectral.instability import weigh_draws
 
 rng = np.random.default_rng(0)
 MIXED = pd.DataFrame(
@@ -61,9 +65,29 @@ def test_only_rows_that_lack_something_can_change():
     np.testing.assert_array_equal(found[5:40], model.missing_instability(X[5:40]))
     with pytest.raises(ValueError, match="n_draws is 0"):
         model.missing_instability(X, n_draws=0)
-    assert set(np.round(model.missing_instability(X, n_draws=4) * 4, 6)[~np.isnan(found)]) <= {
-        0.0, 1.0, 2.0, 3.0, 4.0,
-    }  # fmt: skip
+    assert 0 <= model.missing_instability(X, n_draws=1)[0] <= 1
+
+
+def test_draws_weigh_so_that_their_mean_is_the_row_itself():
+    steps = np.stack([rng.normal(0.5, 1.0, 20), rng.normal(-0.4, 0.1, 20), np.zeros(20)], axis=1)
+    weights = weigh_draws(steps)
+    assert weights.min() >= 0
+    np.testing.assert_allclose(weights.sum(axis=0), 1)
+    tilt = brentq(lambda x: np.average(steps[:, 0], weights=np.exp(x * steps[:, 0])), -9, 9)
+    expected = np.exp(tilt * steps[:, 0])
+    np.testing.assert_allclose(weights[:, 0], expected / expected.sum(), rtol=1e-6)
+    # Where all draws lie to one side, those that lie least far count most.
+    assert steps[:, 1].mean() < weights[:, 1] @ steps[:, 1] < 0
+    np.testing.assert_allclose(weights[:, 2], 1 / 20)
+
+
+def test_many_rows_are_drawn_in_parts(monkeypatch):
+    X = np.where(rng.random((60, 2)) < 0.3, np.nan, MIXED[["a", "b"]][:60])
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(X)
+    expected = model.missing_instability(X)
+    monkeypatch.setattr(instability, "_ROWS_AT_ONCE", 7)
+    np.testing.assert_array_equal(model.missing_instability(X), expected)
 
 
 def test_every_kind_of_array_and_no_blocks(backend):
@@ -75,3 +99,28 @@ def test_every_kind_of_array_and_no_blocks(backend):
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match="rows in memory"):
         model.missing_instability(da.from_array(X, chunks=40))
+
+
+def test_completed_rows_keep_what_was_observed_and_fill_in_the_columns_asked_for():
+    X = MIXED[["a", "b"]].to_numpy()
+    X = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(X)
+    first, second = complete_rows(model._kernel, X, 2)
+    assert not np.isnan(first).any()
+    np.testing.assert_array_equal(first[~np.isnan(X)], X[~np.isnan(X)])
+    assert (first != second)[np.isnan(X)].all()
+    (part,) = complete_rows(model._kernel, X, 1, columns=np.array([1]))
+    np.testing.assert_array_equal(np.isnan(part), np.isnan(X) & [True, False])
+    np.testing.assert_array_equal(part[:, 1], first[:, 1])
+
+
+def test_changed_rows_are_placed_as_new_rows():
+    X = rng.normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(X)
+    X[:10, 1:] = np.nan
+    X[3] = np.nan
+    placed = place_changed_rows(model._fitted, X)
+    np.testing.assert_array_equal(placed.labels, model.predict(X))
+    np.testing.assert_array_equal(placed.embedding, model.transform(X))
+    np.testing.assert_array_equal(placed.memberships, model.predict_proba(X))

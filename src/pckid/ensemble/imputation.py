@@ -10,7 +10,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
-from pckid.input.table import Scaling, Table, block
+from pckid.input.table import Scaling, Table, block, standardise_at_home
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
 
@@ -79,6 +79,41 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
 
     parts = for_row_blocks(expect, kernel, table, jobs)
     return Expected(*(xp.concat(part, axis=0) for part in zip(*parts, strict=True)))
+
+
+def complete_rows(
+    kernel: Kernel, X: Array, n_draws: int, columns: np.ndarray | None = None
+) -> Iterator[np.ndarray]:
+    """Draw the missing values of rows several times, given what is observed of each.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array of shape (n_samples, n_features_in)
+        Rows as from `validate_table`: numbers in the units of the table, categories as numbers from
+        0, NaN where missing. Each row has an observed value in a column that is used.
+    n_draws : int
+    columns : ndarray of int, default=None
+        The columns of X whose missing values are drawn, those of others stay missing; None: all.
+
+    Yields
+    ------
+    completed : ndarray of shape (n_samples, n_features_in)
+        The rows, drawn values filled in; one array for each draw. Columns that the kernel does not
+        use stay as they are. What is drawn for a row depends on this row alone, not on the others.
+    """
+    given = to_numpy(X).astype(np.float64)
+    table = standardise_at_home(given, kernel.scaling, kernel.dtype)
+    keys, rng = find_keys(given[:, kernel.scaling.used]), np.random.default_rng(0)
+    stays = np.zeros(given.shape[1], dtype=bool)
+    if columns is not None:
+        stays = ~np.isin(np.arange(given.shape[1]), columns)
+    no_spread = np.zeros((len(given), 1))
+    for _ in range(n_draws):
+        drawn = Expected(draw_values(kernel, table, keys, rng), no_spread)
+        completed, _spread = fill_in(given, drawn, kernel.scaling, {})
+        completed[:, stays] = given[:, stays]
+        yield completed
 
 
 def find_keys(X: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 from pckid._utils.arrays import (
     Array,
     asarray_like,
+    clip_max,
     clip_min,
     device_of,
     gather,
     is_host,
     namespace,
-    take_along,
+    to_numpy,
 )
 from pckid.ensemble.feature_map import (
     HOST_BLOCK,
@@ -27,6 +28,8 @@ from pckid.ensemble.feature_map import (
     for_row_blocks,
     mixture_scales,
 )
+from pckid.ensemble.row_values import Piece, cut_columns, merge_columns
+from pckid.ensemble.score_scale import ScoreScale
 from pckid.input.table import Margins, Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
@@ -34,37 +37,52 @@ from pckid.input.table import Margins, Table, block
 _NUMBERS_AT_ONCE = 1 << 21
 # A GPU has the memory for more of them, and waits for the host with less.
 _NUMBERS_AT_ONCE_DEVICE = 1 << 26
+# So many rows say what deviation is usual in each column; of the largest tenth nothing counts, and
+# the mean of all columns counts as much as the second number of rows.
+MOST_USUAL, _SHRINK = 128, 5
+_TRIM = 0.9
+# Deviations are at most this, lest their squares overflow in float32, and their mean square at
+# least the second.
+_FARTHEST, _NEAREST = 1e15, 1e-4
 
 
-def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
-    """Compute how unlike all components rows are, in standard deviations.
+def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int) -> Array:
+    """Compute how far the values of rows are from what the mixtures expect, as a logarithm.
 
-    How far the n observed values of a row are from what the mixtures expect is s, the mean over
-    mixtures, weighted as in the kernel, of Σ_g γ_g D_g / n. D_g sums (x − μ)² / σ² over its numbers
-    and 1 − 2 log p − 2 H over its categories, H the entropy of the column in the component: each is
-    1 on average where the component is right. Numbers that take two values count as categories. Of
-    covariance matrices the variances count.
-
-    Where the mixtures are right, s is about χ²(n) / n, and the score, (s^⅓ − 1 + c) / √c with
-    c = 2 / (9 n), about standard normal (Wilson and Hilferty 1931), whatever n is. Of shape
-    (n_samples,), NaN for a row with nothing observed.
+    Of an observed value the deviation D is the mean over mixtures, weighted as in the kernel, of
+    Σ_g γ_g D_g. Of a number D_g is (x − μ)² / σ², of a category 1 − 2 log p − 2 H, with H the
+    entropy of the column in the component: each is 1 on average where the component is right.
+    Numbers that take two values count as categories. Of covariance matrices the variances count.
+    With u what is `usual` of the value (n_values,), a row with n observed values has
+    log √(Σ (D / u)² / n): squares, so that one value far off tells as much in a row of many as in
+    one of few. Of shape (n_samples,), NaN if nothing is observed.
     """
-    return _score(_pass(kernel, table, jobs)[1], table)
+    return _take_logarithm(_pass(kernel, usual, table, jobs)[1], table)
+
+
+def outlier_score(kernel: Kernel, scale: ScoreScale, table: Table, jobs: int) -> Array:
+    """Compute how unlike all components rows are, in standard deviations (n_samples,).
+
+    It is `deviation` on a `scale` that rows of the fit gave, each by mixtures that did not learn
+    from it. NaN for a row with nothing observed.
+    """
+    return scale.standardise(deviation(kernel, scale.usual, table, jobs))
 
 
 def project_and_score(
-    kernel: Kernel, projection: Projection, table: Table, jobs: int
+    kernel: Kernel, projection: Projection, scale: ScoreScale, table: Table, jobs: int
 ) -> tuple[Array, Array]:
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     k, degree = projection.basis.shape[1], projection.degree
     more = [projection.basis] if degree is None else [projection.basis, degree[:, None]]
-    taken, deviations = _pass(kernel, table, jobs, more)
+    taken, squares = _pass(kernel, scale.usual, table, jobs, more)
     points = taken[:k, :] if degree is None else taken[:k, :] / taken[k:, :]
-    return namespace(points).matrix_transpose(points), _score(deviations, table)
+    scores = scale.standardise(_take_logarithm(squares, table))
+    return namespace(points).matrix_transpose(points), scores
 
 
 class FeatureScorer:
-    """Computes the outlier scores of rows whose features are at hand.
+    """Computes the deviations of rows whose features are at hand.
 
     Parameters
     ----------
@@ -79,55 +97,106 @@ class FeatureScorer:
         # Of a wide table the coefficients of some columns at a time: all are more than the
         # features. Of others they are computed once.
         numbers = _NUMBERS_AT_ONCE if is_host(table.values) else _NUMBERS_AT_ONCE_DEVICE
-        self._width = max(1, numbers // (3 * kernel.ensemble.n_columns))
+        width = max(1, numbers // (3 * kernel.ensemble.n_columns))
+        self._pieces = list(cut_columns(kernel.scaling, width))
         self._kept: tuple[slice, Array] | None = None
 
-    def score(self, features: Array, rows: Table, jobs: int) -> Array:
-        """Compute scores as `outlier_score` does (n_samples,), from Φᵀ (n_columns, n_samples)."""
-        n_features = self._table.n_features
+    def deviation(
+        self,
+        features: Array,
+        usual: np.ndarray | None,
+        rows: Table,
+        jobs: int,
+        unseen: np.ndarray | None = None,
+    ) -> Array:
+        """Compute `deviation` of rows from their features, by all mixtures or some.
 
-        def compute(start: int, stop: int) -> Array:
-            mine, part = block(rows, start, stop), features[:, start:stop]
-            total: Any = 0.0
-            for first in range(0, max(n_features, 1), self._width):
-                columns = slice(first, min(first + self._width, n_features))
-                total = total + _number_deviations(self._weigh(columns) @ part, mine, columns)
-            if rows.codes.shape[1]:
-                weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
-                total = clip_min(total, 0.0) + _category_deviations(weighed @ part, mine)
-            return _score(total, mine)
-
-        found = for_row_blocks(compute, self._kernel, rows, jobs)
-        return namespace(features).concat(found, axis=0)
-
-    def score_held_out(self, features: Array, unseen: np.ndarray, rows: Table) -> Array:
-        """Compute scores of rows of a fit by the mixtures that did not learn from them.
-
-        A mixture fits its own rows more closely than others, so that new rows compare with these.
+        A mixture fits its own rows more closely than others, so that new rows compare with rows of
+        a fit by the mixtures that did not learn from them.
 
         Parameters
         ----------
         features : array of shape (n_columns, n_rows)
-            Φᵀ of the rows; overwritten.
-        unseen : ndarray of shape (n_mixtures, n_rows)
-            Which mixtures did not learn from a row.
+            Φᵀ of the rows.
+        usual : ndarray of shape (n_values,) or None
+            The usual deviation of each value, as from `usual_deviations`; None: 1.
         rows : Table
+        jobs : int
+        unseen : ndarray of shape (n_mixtures, n_rows), default=None
+            Which mixtures count for a row: those that did not learn from it. A row that all learnt
+            from has the deviation by all of them. None: all count for each row.
 
         Returns
         -------
-        scores : array of shape (n_rows,)
-            NaN for a row that all mixtures learnt from.
+        deviations : array of shape (n_rows,)
         """
-        shapes = [stack.log_weights.shape for stack in self._kernel.ensemble.stacks]
-        n_mixtures, n_components = zip(*shapes, strict=True)
-        xp = namespace(features)
-        shares = np.repeat(np.square(mixture_scales(self._kernel)), n_mixtures)
-        weights = xp.astype(asarray_like(unseen, features), features.dtype)
-        counted = asarray_like(shares, features) @ weights
-        weights /= xp.where(counted > 0, counted, xp.nan)
-        mixture = np.repeat(np.arange(unseen.shape[0]), np.repeat(n_components, n_mixtures))
-        features *= take_along(weights, mixture)
-        return self.score(features, rows, 1)
+        weights = None if unseen is None else self._weights_of(unseen, features)
+
+        def compute(start: int, stop: int) -> Array:
+            mine, part = block(rows, start, stop), features[:, start:stop]
+            each = None if weights is None else weights[:, start:stop]
+            total: Any = 0.0
+            for values, found in self._deviations(part, each, mine):
+                total = total + _sum_squares(found, usual, values)
+            return _take_logarithm(total, mine)
+
+        found = for_row_blocks(compute, self._kernel, rows, jobs)
+        return namespace(features).concat(found, axis=0)
+
+    def usual_deviations(self, features: Array, rows: Table, unseen: np.ndarray) -> np.ndarray:
+        """Compute the usual deviation of each value (n_values,) from some rows of a fit.
+
+        Components have a least variance, and columns whose values lie in narrow clusters deviate
+        less from them than others. The parameters are those of `deviation`.
+        """
+        weights = self._weights_of(unseen, features)
+        found = [to_numpy(part) for _, part in self._deviations(features, weights, rows)]
+        seen, first = to_numpy(rows.observed).T, [piece.first_columns for piece in self._pieces]
+        n_categorical = rows.codes.shape[1]
+        places = [*first, np.arange(n_categorical) + self._table.n_features]
+        return _trimmed_means(np.concatenate(found), seen[np.concatenate(places)])
+
+    def _weights_of(self, unseen: np.ndarray, home: Array) -> Array:
+        """Compute how much mixtures count for rows (n_mixtures, n), in all as much as all do."""
+        unseen = unseen | ~unseen.any(axis=0)
+        counts = [stack.log_weights.shape[0] for stack in self._kernel.ensemble.stacks]
+        shares = np.repeat(np.square(mixture_scales(self._kernel)), counts) @ unseen
+        return asarray_like(unseen / shares, home, dtype=home.dtype)
+
+    def _deviations(
+        self, features: Array, weights: Array | None, rows: Table
+    ) -> Iterator[tuple[slice, Array]]:
+        """Yield the numbers of some values, and how far rows deviate there (n_values, n)."""
+        last = 0
+        for piece in self._pieces:
+            found = self._apply(self._weigh(piece.columns), features, weights)
+            yield (
+                piece.values,
+                merge_columns(_number_deviations(found, rows, piece.columns), piece.cells),
+            )
+            last = piece.values.stop
+        if n_categorical := rows.codes.shape[1]:
+            weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
+            found = self._apply(weighed, features, weights)
+            yield slice(last, last + n_categorical), _category_deviations(found, rows)
+
+    def _apply(self, functionals: Array, features: Array, weights: Array | None) -> Array:
+        """Take functionals (f, n_columns) of the features (n_columns, n) of rows, (f, n).
+
+        The features of each mixture count by its `weights` (n_mixtures, n).
+        """
+        if weights is None:
+            return functionals @ features
+        total: Any = 0.0
+        first = start = 0
+        for stack in self._kernel.ensemble.stacks:
+            m, g = stack.log_weights.shape
+            own = namespace(features).reshape(features[start : start + m * g, :], (m, g, -1))
+            own = own * weights[first : first + m, None, :]
+            own = namespace(features).reshape(own, (m * g, -1))
+            total = total + functionals[:, start : start + m * g] @ own
+            first, start = first + m, start + m * g
+        return total
 
     def _weigh(self, columns: slice) -> Array:
         """Compute the coefficients of features in the deviations of columns of numbers."""
@@ -138,33 +207,58 @@ class FeatureScorer:
         return kept[1]
 
 
-def _score(deviations: Array, table: Table) -> Array:
-    """Turn deviations of rows, added up (n,), into standard deviations; NaN if there are none."""
-    xp, count = namespace(deviations), table.observed_values
+def _take_logarithm(squares: Array, table: Table) -> Array:
+    """Turn squared deviations of rows, added up (n,), into `deviation`; NaN if there are none."""
+    xp, count = namespace(squares), table.observed_values
     seen = count > 0
-    n = xp.where(seen, count, 1.0)
-    c = 2 / (9 * n)
-    score = ((clip_min(deviations, 0.0) / n) ** (1 / 3) - 1 + c) / xp.sqrt(c)
-    return xp.where(seen, score, xp.nan)
+    mean = clip_min(squares / xp.where(seen, count, 1.0), _NEAREST)
+    return xp.where(seen, xp.log(mean) / 2, xp.nan)
+
+
+def _sum_squares(deviations: Array, usual: np.ndarray | None, values: slice) -> Array:
+    """Add up the squared deviations (d, n) of some `values` of rows (n,), in units of the usual."""
+    xp = namespace(deviations)
+    if usual is not None:
+        each = asarray_like(1 / usual[values], deviations, dtype=deviations.dtype)
+        deviations = deviations * each[:, None]
+    kept = clip_max(clip_min(deviations, 0.0), _FARTHEST)
+    return xp.sum(kept * kept, axis=0)
+
+
+def _trimmed_means(deviations: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Average the deviations (d, n) of observed values without the largest tenth (d,)."""
+    found, counts = np.zeros(len(deviations)), np.zeros(len(deviations))
+    for j, (each, mine) in enumerate(zip(np.maximum(deviations, 0.0), seen, strict=True)):
+        if mine.any():
+            few = each[mine & (each <= np.quantile(each[mine], _TRIM))]
+            found[j], counts[j] = few.mean(), len(few)
+    overall = found[counts > 0].mean() if counts.any() else 0.0
+    if overall <= 0:
+        return np.ones(len(found))
+    return (counts * found + _SHRINK * overall) / (counts + _SHRINK)
 
 
 def _pass(
-    kernel: Kernel, table: Table, jobs: int, more: Sequence[Array] = ()
+    kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int, more: Sequence[Array] = ()
 ) -> tuple[Array, Array]:
-    """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,)."""
+    """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,).
+
+    The deviations of their values, in units of the `usual` (n_values,), are squared and added up.
+    """
     functionals = _deviation_functionals(kernel, table, more)
     width = sum(basis.shape[1] for basis in more)
+    pieces = list(cut_columns(kernel.scaling))
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
         found = apply_functionals(kernel, functionals, rows)
         # A new array: a view would keep all that was found of the rows.
-        return 1.0 * found[:width, :], _combine(found[width:, :], rows)
+        return 1.0 * found[:width, :], _combine(found[width:, :], usual, rows, pieces)
 
     most = min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
     parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)
-    taken, deviations = (namespace(table.values).concat(part, axis=-1) for part in parts)
-    return taken, deviations
+    taken, squares = (namespace(table.values).concat(part, axis=-1) for part in parts)
+    return taken, squares
 
 
 def _deviation_functionals(kernel: Kernel, table: Table, more: Sequence[Array]) -> Array:
@@ -248,28 +342,33 @@ def _deviations_of_two_values(
     return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
 
 
-def _combine(found: Array, rows: Table) -> Array:
-    """Add the deviations of each row (n,) up from all functionals (width, n)."""
-    width = 3 * rows.n_features
-    total = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
-    if rows.codes.shape[1]:
-        total = clip_min(total, 0.0) + _category_deviations(found[width:, :], rows)
+def _combine(found: Array, usual: np.ndarray | None, rows: Table, pieces: Sequence[Piece]) -> Array:
+    """Add the squared deviations of each row (n,) up from all functionals (width, n)."""
+    width, total, last = 3 * rows.n_features, 0.0 * found[0, :], 0
+    deviations = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
+    for piece in pieces:
+        mine = merge_columns(deviations[piece.columns, :], piece.cells)
+        total, last = total + _sum_squares(mine, usual, piece.values), piece.values.stop
+    if n_categorical := rows.codes.shape[1]:
+        mine = _category_deviations(found[width:, :], rows)
+        total = total + _sum_squares(mine, usual, slice(last, last + n_categorical))
     return total
 
 
 def _number_deviations(found: Array, rows: Table, columns: slice) -> Array:
-    """Add up the deviations of each row (n,) in columns of numbers from functionals (3 d, n)."""
+    """Compute the deviations of rows (d, n) in columns of numbers from functionals (3 d, n)."""
     xp = namespace(found)
     x, seen = (xp.matrix_transpose(part[:, columns]) for part in (rows.values, rows.observed))
     d = x.shape[0]
     squares = x * (x * found[:d, :] - 2 * found[d : 2 * d, :])
-    return xp.sum(squares + xp.where(seen, found[2 * d :, :], 0.0), axis=0)
+    return squares + xp.where(seen, found[2 * d :, :], 0.0)
 
 
 def _category_deviations(found: Array, rows: Table) -> Array:
-    """Add up the deviations of each row (n,) in its categories."""
+    """Compute the deviations of rows (n_categorical, n) in their categories."""
     xp, n_categories = namespace(found), rows.margins.column.shape[0]
     found = xp.matrix_transpose(found)
     own = gather(found[:, :n_categories], xp.where(rows.codes < 0, 0, rows.codes))
     deviations = 1 - 2 * own - 2 * found[:, n_categories:]
-    return xp.sum(xp.where(rows.observed[:, rows.n_features :], deviations, 0.0), axis=1)
+    seen = rows.observed[:, rows.n_features :]
+    return xp.matrix_transpose(xp.where(seen, deviations, 0.0))

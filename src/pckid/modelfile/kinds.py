@@ -16,6 +16,8 @@ from pckid.describe.row_summary import N_BINS, RowSummary
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
+from pckid.ensemble.row_values import count_values
+from pckid.ensemble.score_scale import ScoreScale
 from pckid.input.table import Margins, Scaling
 from pckid.input.validation import column_name, is_blocked
 from pckid.kernel import ProbabilisticClusterKernel
@@ -95,6 +97,10 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
     facts["sharpness"] = float(estimator._sharpness)
+    middle, spread, usual = estimator._score_scale
+    facts["score_scale"] = [middle, spread]
+    if usual is not None:
+        named["score_scale.usual"] = usual
     summary: Any = estimator._summary
     named |= _fields("summary", summary._replace(n_rows=np.array([summary.n_rows])))
     if (sizes := cluster_sizes(estimator)) is not None:
@@ -136,6 +142,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     estimator.inertia_ = checking.number(facts, "inertia")
     estimator._sharpness = checking.number(facts, "sharpness")
     require(estimator._sharpness > 0, "the sharpness of its memberships is not positive.")
+    estimator._score_scale = _read_score_scale(facts, reader, kernel.scaling)
     estimator.n_clusters_ = estimator._n_features_out = k
     estimator._summary = _read_summary(reader, kernel.scaling, k)
     if "cluster_sizes" in facts:
@@ -145,6 +152,18 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
         are_texts = type(names) is list and all(name is None or type(name) is str for name in names)
         require(are_texts, "cluster_names is no list of texts.")
         estimator.cluster_names_ = names
+
+
+def _read_score_scale(facts: Facts, reader: ArrayReader, scaling: Scaling) -> ScoreScale:
+    if "score_scale" not in facts:
+        return ScoreScale()
+    found = facts["score_scale"]
+    require(type(found) is list and len(found) == 2, "score_scale is no pair of numbers.")
+    middle, spread = (checking.number({"score_scale": each}, "score_scale") for each in found)
+    require(spread > 0, "the spread of its outlier scores is not positive.")
+    shape = (count_values(scaling),)
+    schema = {"usual": Spec(shape, _FLOAT64, _LEAST_NORMAL, _LARGEST, optional=True)}
+    return ScoreScale(middle, spread, **reader.take_all("score_scale", schema))
 
 
 def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> RowSummary:

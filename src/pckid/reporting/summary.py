@@ -41,8 +41,8 @@ from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series
 from pckid.series import SeriesTable
-from pckid.spectral.assignment import instability_of_missing
 from pckid.spectral.conflicts import Conflict, KnownGroup
+from pckid.spectral.instability import instability_of_missing
 from pckid.wording import write_instability
 
 MAX_KERNEL_ROWS = 100

@@ -251,7 +251,8 @@ def warn_of_shift(model: Any, table: Table) -> None:
         return
     rows = some_rows(np.arange(table.n_samples), _MOST_WARNED)
     some = take(table, rows)
-    n, outliers = count_outliers(outlier_score(model._kernel, some, n_threads(model.n_jobs)))
+    jobs = n_threads(model.n_jobs)
+    n, outliers = count_outliers(outlier_score(model._kernel, model._score_scale, some, jobs))
     if outliers > n * (summary.scored[1] / summary.scored[0] + _FAR_ABOVE):
         found = _compare_table(model, some, {})
         if any(change.kind == "outliers" for change in found.moved):
@@ -264,7 +265,8 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     """Compare standardised rows; `unseen` counts cells with unseen categories by column."""
     scaling, names, fit = model._kernel.scaling, feature_names(model), model._summary
     jobs = n_threads(model.n_jobs)
-    points, scores = project_and_score(model._kernel, model._projection, table, jobs)
+    state = model._kernel, model._projection, model._score_scale
+    points, scores = project_and_score(*state, table, jobs)
     labels = to_numpy(assign(points, table, model._fitted).labels)
     scored, n_clusters = count_outliers(scores), len(fit.clusters)
     new = summarise_rows(table, labels, n_clusters, scored, deciles=fit.deciles)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
-from pckid.ensemble.imputation import Expected, draw_values, fill_in, find_keys
 from pckid.ensemble.outliers import outlier_score, project_and_score
+from pckid.ensemble.score_scale import OwnScores, ScoreScale, recall_scores
 from pckid.input.table import Table, row_slices, standardise_at_home
 from pckid.outofcore import BlockedRows
 from pckid.spectral.kmeans import distances_to, first_of_nearest
@@ -32,7 +32,9 @@ class FittedClusters(NamedTuple):
     projection: Projection
     centers: Array
     sharpness: float  # of the memberships
+    score_scale: ScoreScale = ScoreScale()  # of outlier scores
     groups: Mapping[str, int] = {}  # the clusters of the groups that were known
+    own_scores: OwnScores | None = None  # of rows that the mixtures learnt from
 
 
 def assign(
@@ -66,40 +68,38 @@ def assign(
 
 def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     """Compute memberships (n_samples, n_clusters); all the same where nothing is observed."""
-    xp, embedding = namespace(table.values), project(fitted.kernel, fitted.projection, table, jobs)
-    distances = distances_to(embedding, fitted.centers)
+    embedding = project(fitted.kernel, fitted.projection, table, jobs)
+    return _memberships_at(embedding, table, fitted)
+
+
+def _memberships_at(embedding: Array, table: Table, fitted: FittedClusters) -> Array:
+    """Compute `memberships` of rows from their coordinates (n_samples, n_components)."""
+    xp, distances = namespace(embedding), distances_to(embedding, fitted.centers)
     chances = xp.matrix_transpose(membership(distances, fitted.sharpness))
     empty = ~xp.any(table.observed, axis=1)
     return xp.where(empty[:, None], 1 / chances.shape[1], chances)
 
 
-def instability_of_missing(
-    fitted: FittedClusters, X: Array, n_draws: int, jobs: int = 1
-) -> np.ndarray:
-    """Count in how many of some draws of a row's missing values it gets another cluster.
+class PlacedRows(NamedTuple):
+    """Rows with other cells than a fit saw, as the fitted clusters place them, on the host."""
 
-    X (n_samples, n_features) is as from `validate_table`. The shares (n_samples,) are 0 for a
-    complete row, NaN for one with nothing observed. Each depends on its own row alone.
+    embedding: np.ndarray  # (n_samples, n_components), coordinates
+    labels: np.ndarray  # (n_samples,), −1 for a row with nothing observed
+    memberships: np.ndarray  # (n_samples, n_clusters), as from `memberships`
+
+
+def place_changed_rows(fitted: FittedClusters, X: Array, jobs: int = 1) -> PlacedRows:
+    """Place rows some of whose cells were hidden, revealed or replaced; nothing is fitted again.
+
+    X (n_samples, n_features_in) is as from `validate_table`: numbers in the units of the table,
+    categories as numbers from 0, NaN where missing. Rows get the clusters of new rows, whatever
+    group is known of them.
     """
-    kernel, given = fitted.kernel, to_numpy(X).astype(np.float64)
-    missing = np.isnan(given[:, kernel.scaling.used])
-    shares = np.where(missing.all(axis=1), np.nan, 0.0)
-    some = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
-    if not len(some):
-        return shares
-
-    def place(rows: np.ndarray) -> tuple[Table, np.ndarray]:
-        table = standardise_at_home(rows, kernel.scaling, kernel.dtype)
-        embedding = project(kernel, fitted.projection, table, jobs)
-        return table, to_numpy(assign(embedding, table, fitted).labels)
-
-    table, labels = place(given[some])
-    keys, rng = find_keys(given[np.ix_(some, kernel.scaling.used)]), np.random.default_rng(0)
-    for _ in range(n_draws):
-        drawn = Expected(draw_values(kernel, table, keys, rng), np.zeros((len(some), 1)))
-        completed, _spread = fill_in(given[some], drawn, kernel.scaling, {})
-        shares[some] += (place(completed)[1] != labels) / n_draws
-    return shares
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    embedding = project(fitted.kernel, fitted.projection, table, jobs)
+    labels = assign(embedding, table, fitted).labels
+    found = embedding, labels, _memberships_at(embedding, table, fitted)
+    return PlacedRows(*map(to_numpy, found))
 
 
 def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
@@ -162,10 +162,20 @@ def _place(
 ) -> tuple[Array, ...]:
     """Find labels and confidence of rows, and their coordinates or outlier scores."""
     if scored:
-        embedding, more = project_and_score(fitted.kernel, fitted.projection, table, jobs)
+        state = fitted.kernel, fitted.projection, fitted.score_scale
+        embedding, more = project_and_score(*state, table, jobs)
+        if fitted.own_scores is not None:
+            more = recall_scores(fitted.own_scores, table, more)
     else:
         embedding = more = project(fitted.kernel, fitted.projection, table, jobs)
     return *assign(embedding, table, fitted, known), more
+
+
+def _score(fitted: FittedClusters, table: Table, jobs: int, *_: Any) -> tuple[Array]:
+    """Compute the outlier scores of rows."""
+    found = outlier_score(fitted.kernel, fitted.score_scale, table, jobs)
+    own = fitted.own_scores
+    return (found if own is None else recall_scores(own, table, found),)
 
 
 QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
@@ -176,7 +186,7 @@ QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
     "scored placement": partial(_place, scored=True),
     "memberships": lambda fitted, table, jobs, *_: (memberships(fitted, table, jobs),),
     "silhouettes": lambda fitted, table, jobs, *_: (silhouettes(fitted, table, jobs),),
-    "outlier_score": lambda fitted, table, jobs, *_: (outlier_score(fitted.kernel, table, jobs),),
+    "outlier_score": _score,
 }
 """What can be computed for rows: functions of the clusters, a table and the number of threads, and
 of the groups that are known of its rows."""

@@ -12,7 +12,8 @@ from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
-from pckid.ensemble.outliers import FeatureScorer, project_and_score
+from pckid.ensemble.outliers import MOST_USUAL, FeatureScorer, project_and_score
+from pckid.ensemble.score_scale import ScoreScale, fit_score_scale
 from pckid.input.sample import Sample
 from pckid.input.table import Table, take
 from pckid.spectral.embedding import draw_guess, fit_embedding
@@ -29,8 +30,8 @@ from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
 from pckid.spectral.membership import cluster_by_parts, sharpness_of
 
 _TURNS = 20
-# Outliers are counted among so many rows, by mixtures that did not learn from them.
-_MOST_SCORED = 120
+# Of more rows than there are landmarks, so many say what scores are usual.
+_MOST_SCORED = 1_000
 # Starts of k-means where several numbers of clusters are tried.
 _N_STARTS = 20
 
@@ -43,9 +44,11 @@ class Grouping(NamedTuple):
     inertia: float
     sharpness: float  # of the rows' memberships, see `membership`
     points: Array  # (n_samples, n_clusters), the coordinates of the rows of the sample
-    scores: Array | None  # (n_samples,), their outlier scores; None where it is no whole table
+    score_scale: ScoreScale  # of outlier scores
+    scores: Array | None  # (n_samples,), their outlier scores; None where they were not computed
+    are_held_out: bool  # whether each of these is by the mixtures that did not learn from the row
     order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known groups first
-    held_out: Array  # (n_scored,), as some rows would have them if they were new
+    held_out: Array  # (n_scored,), outlier scores as some rows would have them if they were new
     held_out_weights: np.ndarray | None  # (n_scored,), how much these rows count
     known_points: Array | None  # (n_known, n_clusters), the coordinates of the known rows
 
@@ -95,14 +98,14 @@ def group(
     there = asarray_like(landmarks, sample.table.values)
     rows = take(sample.table, there)
     features = feature_matrix(kernel, rows, jobs)
-    # The eigenvectors wait for a GPU. Scores come first: the host launches them while it trains.
-    scores, scorer = None, FeatureScorer(kernel, rows)
-    if are_all and sample.is_whole:
-        scores = scorer.score(features, rows, jobs)
-    scored = some_rows(np.arange(len(landmarks)), _MOST_SCORED)
-    index = asarray_like(scored, rows.values)
+    # The eigenvectors wait for a GPU. Deviations come first: the host launches them meanwhile.
+    scores, scored = None, np.arange(len(landmarks))
+    if not are_all:
+        scored = some_rows(scored, _MOST_SCORED)
     unseen = training.find_unseen(landmarks[scored])
-    held_out = scorer.score_held_out(take_along(features, index, 1), unseen, take(rows, index))
+    # Of a row that comes several times, mixtures learn from the other ones also if it is new.
+    unseen[:, np.bincount(sample.places)[landmarks[scored]] > 1] = True
+    deviations, usual = _deviate(kernel, features, rows, scored, unseen, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = fit_embedding(embedding, features, width, rng, weights)
         points = project_features(features, projection)
@@ -121,11 +124,16 @@ def group(
         parts = cluster_by_parts(
             kernel, features, n_clusters, embedding, own_rng, weights, seeds, together
         )
-    del features, rows, scorer
-    if not are_all and not sample.is_whole:
+    del features, rows
+    each = None if weights is None else to_numpy(weights).astype(np.float64)[scored]
+    scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
+    held_out = scale.standardise(deviations)
+    if are_all:
+        scores = held_out
+    elif not sample.is_whole:
         points = project(kernel, projection, sample.table, jobs)
-    elif not are_all:
-        points, scores = project_and_score(kernel, projection, sample.table, jobs)
+    else:
+        points, scores = project_and_score(kernel, projection, scale, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         if seeds is not None and known_points is not None:
             anchors = seeds.anchors(known_points, n_clusters)
@@ -150,12 +158,40 @@ def group(
         found.inertia,
         sharpness,
         points,
+        scale,
         scores,
+        are_all,
         order,
-        held_out,
-        None if weights is None else to_numpy(weights).astype(np.float64)[scored],
+        held_out[asarray_like(unseen.any(axis=0), held_out, dtype=namespace(held_out).bool)],
+        None if each is None else each[unseen.any(axis=0)],
         known_points,
     )
+
+
+def _deviate(
+    kernel: Kernel,
+    features: Array,
+    rows: Table,
+    some: np.ndarray,
+    unseen: np.ndarray,
+    jobs: int,
+) -> tuple[Array, np.ndarray]:
+    """Compute the deviations of some rows (n_some,) by the mixtures that did not learn from them.
+
+    `features` (n_columns, n_rows) and `rows` are of all, `unseen` (n_mixtures, n_some) of some.
+    Returned with the deviations that are usual (n_values,).
+    """
+
+    def take_some(places: np.ndarray) -> tuple[Array, Table]:
+        if len(places) == rows.n_samples:
+            return features, rows
+        index = asarray_like(places, rows.values)
+        return take_along(features, index, 1), take(rows, index)
+
+    scorer, few = FeatureScorer(kernel, rows), some_rows(np.arange(len(some)), MOST_USUAL)
+    usual = scorer.usual_deviations(*take_some(some[few]), unseen[:, few])
+    mine, chosen = take_some(some)
+    return scorer.deviation(mine, usual, chosen, jobs, unseen), usual
 
 
 def regroup(
