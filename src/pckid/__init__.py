@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pckid import missing as missing
     from pckid import plots as plots
     from pckid import series as series
+    from pckid.acquisition import next_cells
     from pckid.assessment import assess
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pckid.modelfile import load, save
     from pckid.n_clusters import choose_n_clusters
     from pckid.reporting import report
+    from pckid.row_explanation import explain_rows
     from pckid.significance.new_rows import compare_rows
     from pckid.streaming import cluster_file
 
@@ -51,8 +53,10 @@ __all__ = [
     "cluster_file",
     "compare_rows",
     "explain",
+    "explain_rows",
     "load",
     "nest_clusters",
+    "next_cells",
     "read_table",
     "report",
     "save",
@@ -76,7 +80,9 @@ _HOMES = {
     "choose_n_clusters": "pckid.n_clusters",
     "compare_rows": "pckid.significance.new_rows",
     "explain": "pckid.explanation",
+    "explain_rows": "pckid.row_explanation",
     "nest_clusters": "pckid.explanation",
+    "next_cells": "pckid.acquisition",
     "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",
     "read_table": "pckid.frames",

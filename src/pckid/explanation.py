@@ -12,15 +12,19 @@ from pckid._utils.text import counted
 from pckid.describe.clusters import ClusterFeature, Feature, NamedFeatures, name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.nesting import Nesting, nest
-from pckid.describe.rows import own_labels, sample_by_cluster, standardised_rows, to_matrix
+from pckid.describe.rows import (
+    list_row_names,
+    own_labels,
+    sample_by_cluster,
+    standardised_rows,
+    to_matrix,
+)
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
-from pckid.input.column_groups import plain_table
-from pckid.input.columns import as_frame
 from pckid.input.table import Table
 from pckid.spectral.grouping import cluster_by_numbers
+from pckid.spectral.membership import DOUBTFUL
 
 MAX_ROWS = 1000  # likeness is judged on a sample of so many rows, unless told otherwise
-_DOUBTFUL = 0.8
 
 
 class ClusterExplanation(NamedTuple):
@@ -172,9 +176,7 @@ def explain(
     5
     """
     values, labels = to_matrix(estimator, X), own_labels(estimator)
-    frame, index = as_frame(plain_table(X)), range(len(labels))
-    if frame is not None and frame.implementation.is_pandas():
-        index = frame.to_native().index.tolist()
+    index = list_row_names(X, len(labels))
     rows = np.sort(sample_by_cluster(labels, max_rows))
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
@@ -265,7 +267,7 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
     centers = to_numpy(estimator.cluster_centers_)
     if len(centers) < 2:
         return []
-    rows = np.flatnonzero((labels >= 0) & (confidence < _DOUBTFUL))
+    rows = np.flatnonzero((labels >= 0) & (confidence < DOUBTFUL))
     rows = rows[np.argsort(confidence[rows], kind="stable")][:n_wanted]
     distances = cdist(to_numpy(estimator.embedding_)[rows], centers)
     distances[np.arange(len(rows)), labels[rows]] = np.inf

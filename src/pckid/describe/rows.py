@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import asarray_like, to_numpy
+from pckid.input.column_groups import plain_table
+from pckid.input.columns import as_frame
 from pckid.input.table import Table, standardise
 from pckid.input.validation import is_blocked, validate_table
 
@@ -31,6 +33,26 @@ def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) 
         size = min(len(inside), max(1, int(len(inside) * share)))
         chosen.append(np.sort(rng.choice(inside, size, replace=False)))
     return np.concatenate(chosen) if chosen else clustered
+
+
+def read_rows(estimator: Any, X: Any) -> np.ndarray:
+    """Turn rows in memory, seen in a fit or new, into floats; categories are numbers from 0.
+
+    X and the result have the shape (n_samples, n_features), NaN where missing.
+    """
+    check_is_fitted(estimator)
+    if is_blocked(X):
+        raise ValueError("X comes in blocks, but rows in memory are needed. Give them one by one.")
+    values = validate_table(estimator, plain_table(X), reset=False)
+    return to_numpy(values).astype(np.float64)
+
+
+def list_row_names(X: Any, n_rows: int) -> list[Any]:
+    """Name rows by the index of a pandas frame, or the cases of series; else by their numbers."""
+    frame = as_frame(plain_table(X))
+    if frame is not None and frame.implementation.is_pandas():
+        return list(frame.to_native().index.tolist())
+    return list(getattr(X, "cases", range(n_rows)))
 
 
 def keeps_labels(estimator: Any) -> bool:

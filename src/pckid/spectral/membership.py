@@ -27,6 +27,9 @@ _USUAL, _PRIOR = 5.0, 0.5
 # Below the first all memberships are alike, above the second all are 0 or 1 but at the border.
 _SHARPNESS = (0.05, 50.0)
 
+DOUBTFUL = 0.8
+"""Rows of a lower confidence are doubtful: more than one in five would get another cluster."""
+
 
 def membership(distances: Array, sharpness: float) -> Array:
     """Turn distances to the centres into the chances of belonging to the clusters.
