@@ -213,3 +213,19 @@ def test_series_are_drawn_by_cluster():
     with pytest.raises(TypeError, match=r"a SeriesTable of pckid\.series, got DataFrame"):
         plots.SeriesDisplay.from_estimator(model, table.frame)
     plt.close("all")
+
+
+def test_cells_to_measure_add_up_and_a_row_has_bars(model):
+    found = plots.NextCellsDisplay.from_estimator(model, X, 5, settled=1.0, costs={1: 3}).plot()
+    best, random = found.ax_.get_lines()
+    assert best.get_ydata()[-1] == pytest.approx(found.found.expected_settled)
+    assert random.get_ydata()[-1] == pytest.approx(found.found.expected_at_random)
+    assert {cell.cost for cell in found.found.cells} <= {1.0, 3.0}
+    model.cluster_names_ = ["a", "b", "c"]
+    shown = plots.RowDisplay.from_estimator(model, X, 1, max_cells=3).plot()
+    strongest = sorted((cell.effect for cell in shown.row.cells), key=abs)[-3:]
+    assert [bar.get_width() for bar in shown.ax_.patches] == pytest.approx(sorted(strongest))
+    assert shown.ax_.get_title() == (
+        f"1: {'abc'[shown.row.cluster]}, confidence {shown.row.confidence:.2f}"
+    )
+    mpl.pyplot.close("all")

@@ -10,6 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
+from pckid.acquisition import NextCells, next_cells
+from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import ClusterFeature, distinguishing_features, rank_columns
 from pckid.describe.layout import map_coordinates
 from pckid.describe.rows import (
@@ -24,6 +26,7 @@ from pckid.ensemble.feature_map import kernel_matrix
 from pckid.input.validation import feature_names
 from pckid.inspection.columns import observed_bands
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
+from pckid.row_explanation import RowExplanation, explain_rows
 from pckid.series import SeriesTable
 
 MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
@@ -421,6 +424,123 @@ class ProfileDisplay(_Display):
         ax.set_xticks(range(len(self.feature_names)), self.feature_names, rotation=90)
         ax.set_yticks(range(len(self.medians)))
         ax.set(ylabel="cluster")
+
+
+@dataclass(eq=False, repr=False)
+class NextCellsDisplay(_Display):
+    """How many doubtful rows are expected to be settled by the first, the second, … best cell.
+
+    Parameters
+    ----------
+    found : NextCells
+        As from `pckid.next_cells`.
+
+    Examples
+    --------
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = plots.NextCellsDisplay.from_estimator(model, X, settled=1.0)
+    >>> display.found.n_doubtful
+    20
+    """
+
+    found: NextCells
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, n: int = 40, **options: Any) -> Self:
+        """Find the cells to measure next.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        X : array-like of shape (n_samples, n_features)
+            Rows, seen in `fit` or new.
+        n : int, default=40
+            How many cells can be measured.
+        **options
+            Others of `pckid.next_cells`, such as `costs`.
+
+        Returns
+        -------
+        display : NextCellsDisplay
+        """
+        return cls(next_cells(estimator, X, n, **options))
+
+    def _draw(self, ax: Any) -> None:
+        counts = np.arange(len(self.found.cells) + 1)
+        settled = np.cumsum([0.0, *(cell.chance for cell in self.found.cells)])
+        at_random = counts * (self.found.expected_at_random / max(counts[-1], 1))
+        ax.plot(counts, settled, color="C0", label="these cells")
+        ax.plot(counts, at_random, color="C7", linestyle="--", label="random cells")
+        ax.legend(frameon=False)
+        ylabel = f"rows settled, of {self.found.n_doubtful:,} doubtful"
+        ax.set(xlabel="cells measured, the best first", ylabel=ylabel, xlim=(0, None))
+        ax.set_ylim(0, None)
+
+
+@dataclass(eq=False, repr=False)
+class RowDisplay(_Display):
+    """What the cells of one row do to its membership in its cluster, as bars.
+
+    Parameters
+    ----------
+    row : RowExplanation
+        As in `pckid.explain_rows`.
+    titles : list of str
+        The names of the clusters.
+    max_cells : int, default=12
+        Draw at most so many cells, those of the strongest effect.
+
+    Examples
+    --------
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = plots.RowDisplay.from_estimator(model, X, 0)
+    >>> len(display.row.cells)
+    4
+    """
+
+    row: RowExplanation
+    titles: list[str]
+    max_cells: int = 12
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, row: int, *, max_cells: int = 12) -> Self:
+        """Explain one row.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        X : array-like of shape (n_samples, n_features)
+            Rows, seen in `fit` or new.
+        row : int
+            The place of the row in X, from 0.
+        max_cells : int, default=12
+
+        Returns
+        -------
+        display : RowDisplay
+        """
+        explained = explain_rows(estimator, X, row).rows[0]
+        return cls(explained, cluster_titles(estimator), max_cells)
+
+    def _draw(self, ax: Any) -> None:
+        strongest = sorted(self.row.cells, key=lambda cell: -abs(cell.effect))[: self.max_cells]
+        cells = sorted(strongest, key=lambda cell: cell.effect)
+        effects = np.array([cell.effect for cell in cells])
+        names = [f"{cell.column} = {_write_cell(cell.value)}" for cell in cells]
+        ax.barh(names, effects, color=np.where(effects < 0, "C3", "C0"))
+        ax.axvline(0, color="black", linewidth=0.8)
+        title = "nothing observed"
+        if self.row.cluster >= 0:
+            title = f"{self.titles[self.row.cluster]}, confidence {self.row.confidence:.2f}"
+        ax.set(xlabel="effect on the membership", title=f"{self.row.name}: {title}")
+
+
+def _write_cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(eq=False, repr=False)
