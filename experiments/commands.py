@@ -16,6 +16,7 @@ from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
 from experiments.paper import with_parameters
+from experiments.reveal import reveal_command
 from experiments.revealed import revealed_command
 from experiments.scores import scores_command
 from experiments.seeds import seeds_command
@@ -226,6 +227,7 @@ OWN = (
     calibration,
     answers_command,
     known_command,
+    reveal_command,
     revealed_command,
     scores_command,
     series_command,

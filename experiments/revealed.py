@@ -42,14 +42,19 @@ def complete_tables(
             yield name, X, y, np.arange(X.shape[1])
 
 
+def hide_values(X: NDArray, columns: NDArray, setting: str, seed: int) -> tuple[NDArray, NDArray]:
+    """Return the scaled columns that still vary once values are removed: whole, and with NaN."""
+    holed = remove(X, columns, setting, np.random.default_rng(seed))
+    kept = varying(holed)
+    whole = scale_columns(X[:, kept])
+    return whole, np.where(np.isnan(holed[:, kept]), np.nan, whole)
+
+
 def observe_table(
     X: NDArray, columns: NDArray, n_clusters: int, setting: str, seed: int
 ) -> tuple[NDArray, NDArray]:
     """Return what was said of each row (n,), and whether it changed cluster (n,)."""
-    holed = remove(X, columns, setting, np.random.default_rng(seed))
-    kept = varying(holed)
-    X, holed = scale_columns(X[:, kept]), holed[:, kept]
-    holed = np.where(np.isnan(holed), np.nan, X)
+    X, holed = hide_values(X, columns, setting, seed)
     rows = np.isnan(holed).any(axis=1) & ~np.isnan(holed).all(axis=1)
     model = PCKID(n_clusters, random_state=seed, n_jobs=1).fit(holed)
     said = model.missing_instability(holed[rows])
