@@ -1,6 +1,6 @@
 """What to measure next: the missing cells that would settle doubtful rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from numbers import Real
 from typing import Any, NamedTuple
@@ -217,22 +217,46 @@ def next_cells(
         if number < 1:
             raise ValueError(f"{name} is {number}. Give a whole number of at least 1.")
     values, prices = read_rows(estimator, X), _read_costs(estimator, costs)
+    named = CellNames(list_row_names(X, len(values)), feature_names(estimator), prices)
+    return rank_cells(estimator, values, named, n, settled, n_draws, max_rows)
+
+
+class CellNames(NamedTuple):
+    """What rows and columns are called, and what a cell of each column costs."""
+
+    rows: Sequence[Any]
+    columns: list[str]
+    prices: np.ndarray
+
+
+def rank_cells(
+    estimator: Any,
+    values: np.ndarray,
+    named: CellNames,
+    n: int,
+    settled: float = DOUBTFUL,
+    n_draws: int = 20,
+    max_rows: int = MAX_ROWS,
+) -> NextCells:
+    """Find the cells to measure next in rows (n_samples, n_features), as from `read_rows`.
+
+    The other parameters are those of `next_cells`.
+    """
     fitted, jobs = estimator._fitted, n_threads(estimator.n_jobs)
     chances = place_changed_rows(fitted, values, jobs).memberships
     used = fitted.kernel.scaling.used
     doubtful = ~np.isnan(values[:, used]).all(axis=1) & (chances.max(axis=1) < settled)
-    measurable = np.isin(np.arange(len(prices)), used) & (prices < np.inf)
+    measurable = np.isin(np.arange(values.shape[1]), used) & (named.prices < np.inf)
     lacking = np.isnan(values) & measurable & doubtful[:, None]
     open_rows = np.flatnonzero(lacking.any(axis=1))
     rows = some_rows(open_rows, max_rows)
     draws = complete_rows(fitted.kernel, values[rows], 2 * n_draws) if len(rows) else iter(())
 
     def reveal(cells: np.ndarray) -> _Revealed:
-        return _reveal(fitted, values[rows], cells, list(islice(draws, n_draws)), settled, jobs)
+        return _reveal(fitted, values[rows], cells, islice(draws, n_draws), settled, jobs)
 
     every = reveal(np.argwhere(lacking[rows]))
-    chosen = reveal(_choose(every, chances[rows].max(axis=1), prices, n))
-    named = _Names(list_row_names(X, len(values)), feature_names(estimator), prices)
+    chosen = reveal(_choose(every, chances[rows].max(axis=1), named.prices, n))
     columns = _rank_columns(every, lacking, len(open_rows) / max(len(rows), 1), named)
     at_random = _mean_by_row(every) * len(chosen.cells)
     cells = _list_cells(chosen, rows, chances, named)
@@ -245,14 +269,6 @@ class _Revealed(NamedTuple):
     cells: np.ndarray  # (n_cells, 2), row and column
     confidence: np.ndarray  # (n_cells,), on average
     chance: np.ndarray  # (n_cells,), that the row is settled
-
-
-class _Names(NamedTuple):
-    """What rows and columns are called, and what a cell of each column costs."""
-
-    rows: list[Any]
-    columns: list[str]
-    prices: np.ndarray
 
 
 def _reveal(
@@ -288,7 +304,7 @@ def _choose(revealed: _Revealed, confidence: np.ndarray, prices: np.ndarray, n: 
 
 
 def _list_cells(
-    revealed: _Revealed, rows: np.ndarray, chances: np.ndarray, named: _Names
+    revealed: _Revealed, rows: np.ndarray, chances: np.ndarray, named: CellNames
 ) -> list[NextCell]:
     """List cells of some of the rows, the highest chance for its price first."""
     found = []
@@ -303,7 +319,7 @@ def _list_cells(
 
 
 def _rank_columns(
-    revealed: _Revealed, lacking: np.ndarray, scale: float, named: _Names
+    revealed: _Revealed, lacking: np.ndarray, scale: float, named: CellNames
 ) -> list[NextColumn]:
     """Add up the chances of each column; what was found in a sample of rows is scaled."""
     settled = np.bincount(revealed.cells[:, 1], revealed.chance, lacking.shape[1]) * scale

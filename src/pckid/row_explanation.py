@@ -1,5 +1,6 @@
 """Why a row is in its cluster: hide its cells, and place it again."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -220,31 +221,42 @@ def explain_rows(estimator: Any, X: Any, rows: Any = None) -> RowExplanations:
     >>> explain_rows(model, X, 5).rows[0].cells[0].column
     'feature 1'
     """
-    values, fitted = read_rows(estimator, X), estimator._fitted
-    places, jobs = _find_places(rows, len(values)), n_threads(estimator.n_jobs)
-    given, used = values[places], fitted.kernel.scaling.used
-    if not len(places):
+    values = read_rows(estimator, X)
+    places = _find_places(rows, len(values))
+    return explain_values(estimator, values, places, list_row_names(X, len(values)))
+
+
+def explain_values(
+    estimator: Any, values: np.ndarray, places: np.ndarray, titles: Sequence[Any]
+) -> RowExplanations:
+    """Explain rows of a table of numbers, see `explain_rows`.
+
+    Of the rows (n_samples, n_features), as from `read_rows`, which have `titles`, those at the
+    places (n_wanted,).
+    """
+    given, fitted, jobs = values[places], estimator._fitted, n_threads(estimator.n_jobs)
+    if not len(given):
         return RowExplanations([])
+    used, names = fitted.kernel.scaling.used, feature_names(estimator)
     seen = np.zeros(given.shape, dtype=bool)
     seen[:, used] = ~np.isnan(given[:, used])
     cells, empty = np.argwhere(seen), np.full_like(given, np.nan)
     without = place_cell_by_cell(fitted, given, cells, np.nan, jobs)
     alone = place_cell_by_cell(fitted, empty, cells, given[seen], jobs)
     whole, prior = place_changed_rows(fitted, given, jobs).memberships, prior_memberships(fitted)
+    without[(seen.sum(axis=1) == 1)[cells[:, 0]]] = prior  # nothing else is known of these
     found: list[list[CellEffect]] = [[] for _ in places]
     for (i, j), hidden, shown in zip(cells.tolist(), without, alone, strict=True):
-        own, only = whole[i].argmax(), seen[i].sum() == 1
-        # Without its only cell, nothing is known of a row.
-        hidden, moves_to = (prior, -1) if only else (hidden, int(hidden.argmax()))
+        own = whole[i].argmax()
         lost, gained = float(whole[i, own] - hidden[own]), float(shown[own] - prior[own])
-        named = feature_names(estimator)[j], _read_cell(estimator, given[i, j], j)
-        mean = (lost + gained) / 2
-        found[i].append(CellEffect(*named, mean, lost, gained, moves_to, hidden, shown))
-    titles = list_row_names(X, len(values))
+        moves_to = int(hidden.argmax()) if seen[i].sum() > 1 else -1
+        value = _read_cell(estimator, given[i, j], j)
+        effect = (lost + gained) / 2
+        found[i].append(CellEffect(names[j], value, effect, lost, gained, moves_to, hidden, shown))
     return RowExplanations(
         [
-            _explain(int(row), titles[row], chances, prior, effects)
-            for row, chances, effects in zip(places, whole, found, strict=True)
+            _explain(row, titles[row], chances, prior, effects)
+            for row, chances, effects in zip(places.tolist(), whole, found, strict=True)
         ]
     )
 

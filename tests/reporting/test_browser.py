@@ -10,7 +10,7 @@ import pytest
 from browser import needs_browser, open_browser
 
 import pckid
-from pckid import PCKID
+from pckid import PCKID, explain_rows
 from pckid._utils.quantities import write_quantity
 from pckid.reporting import Background
 
@@ -190,6 +190,11 @@ def test_a_row_is_found_and_read(report, table, fitted):
     report.run("document.querySelector('#rows-body tr').focus()")
     detail = report.find("#row-detail").text
     assert "name 42" in detail
+    cells = explain_rows(fitted, table, 42).rows[0].cells
+    told = report.find("#row-detail [role=img]").get_attribute("aria-label")
+    for cell in cells:
+        assert f"{cell.column} {cell.effect:.2f}" in told
+    assert len(report.find_all("#row-detail svg rect")) == len(cells)
     shown = re.search(rf"Cluster {fitted.labels_[42]}, confidence (\d\.\d\d)", detail)
     # The page has fewer digits, which are rounded once more.
     assert float(shown[1]) == pytest.approx(fitted.confidence_[42], abs=0.0101)

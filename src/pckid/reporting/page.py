@@ -15,6 +15,8 @@ from pckid.assessment import Answer, Assessment
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
 
+MAX_LISTED_CELLS = 10
+
 LIBRARIES = ("d3.min.js", "plot.min.js")
 SCRIPTS = (
     "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "series.js",
@@ -63,6 +65,7 @@ def render(summary: Summary) -> str:
         largest_gap=int(drops[1:].argmax()) + 2 if len(drops) > 1 else 1,
         max_columns=MAX_PICTURE_COLUMNS,
         max_listed=MAX_LISTED_COLUMNS,
+        max_next=MAX_LISTED_CELLS,
         style=style,
         scripts=scripts,
         policy=_policy(scripts, (style, _CHART_STYLE)),

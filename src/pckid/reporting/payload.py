@@ -10,6 +10,7 @@ import numpy as np
 from pckid._utils.quantities import DATE_KINDS
 from pckid.describe.rows import sample_by_cluster
 from pckid.plots import KernelDisplay
+from pckid.reporting.cells import CellEffects
 from pckid.reporting.rows import RowTable
 from pckid.reporting.series import SeriesSummary
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
@@ -34,6 +35,7 @@ def chart_data(summary: Summary) -> dict[str, Any]:
             str(len(other.clusters)): other.signs[summary.rows.rows].tolist()
             for other in summary.other_numbers
         },
+        "effects": _effects(summary.effects),
         "series": _series(summary.series),
         "confidence": [
             {
@@ -88,6 +90,17 @@ def _rows(table: RowTable) -> dict[str, Any]:
             | {"values": _to_lists(column.values, 10 if column.form in DATE_KINDS else 5)}
             for column in table.columns
         ],
+    }
+
+
+def _effects(found: CellEffects) -> dict[str, Any]:
+    """Write what cells do to the membership of their rows, by the place of the row."""
+    return {
+        "columns": found.columns,
+        "rows": {
+            str(place): [[column, _shorten(effect, 3)] for column, effect in effects]
+            for place, effects in found.rows.items()
+        },
     }
 
 

@@ -14,6 +14,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.quantities import DATE_KINDS
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted
+from pckid.acquisition import NextCells
 from pckid.assessment import Answer, Assessment
 from pckid.describe.categories import CategoryColumn, find_category_orders, summarise_categories
 from pckid.describe.cluster_names import cluster_titles
@@ -36,6 +37,12 @@ from pckid.plots import (
     SpectrumDisplay,
 )
 from pckid.reporting.agreement import KnownGroups, compare_known
+from pckid.reporting.cells import (
+    CellEffects,
+    find_pulls,
+    summarise_effects,
+    summarise_next_cells,
+)
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
 from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
@@ -155,6 +162,10 @@ class Summary:
     if_known: str
     assessment: Assessment | None  # None where it was not assessed
     doubtful: list[tuple[str, DoubtfulRow]]  # the rows that are least sure of their cluster
+    # Of each, the columns that pull it to its cluster, and those that pull it to the next
+    pulls: list[tuple[list[str], list[str]]]
+    effects: CellEffects  # what the cells of rows do
+    next_cells: NextCells | None  # what to measure next; None where no doubtful row lacks a cell
     known: KnownGroups | None
     # Groups of rows that were known for the fit, with those that look like another cluster
     known_rows: list[tuple[KnownGroup, list[tuple[str, Conflict]]]]
@@ -251,6 +262,11 @@ def summarise(
         if_known=_foresee_changes(estimator, values, observed),
         assessment=assessment,
         doubtful=with_names(explained.doubtful[:MAX_DOUBTFUL]),
+        pulls=find_pulls(estimator, values, explained.doubtful[:MAX_DOUBTFUL]),
+        effects=summarise_effects(estimator, values, rows),
+        next_cells=summarise_next_cells(
+            estimator, values, [_row_name(row, row_names) for row in range(len(values))]
+        ),
         known=compare_known(known, labels),
         known_rows=[
             (group, with_names(c for c in estimator.known_conflicts_ if c.group == group.name))

@@ -155,8 +155,47 @@ function showRow(store) {
   document.getElementById("row-detail").replaceChildren(
     element("h3", {}, nameElement(store.rowName(row), 60)),
     element("p", { class: "soft" }, ...clusterLabel(store, cluster), confidence),
+    ...showEffects(store, row),
     element("dl", {}, ...values),
   );
+}
+
+/** Draw and tell what the cells of a row do to its membership in its cluster. */
+function showEffects(store, row) {
+  const { columns, rows } = store.data.effects;
+  const effects = (rows[row] ?? []).map(([column, effect]) => ({ column, effect }));
+  if (!effects.length) return [];
+  const title = element("h4", {}, "Why this cluster?");
+  const words = (sign) => {
+    const some = effects.filter(({ effect }) => sign * effect > 0);
+    return some.map(({ column, effect }) => `${columns[column]} ${effect.toFixed(2)}`).join(", ");
+  };
+  const texts = briefAll(columns, 24);
+  const place = element("div", {
+    role: "img",
+    "aria-label": `Effects of the strongest cells. For its cluster: ${words(1) || "none"}. Against: ${words(-1) || "none"}.`,
+  });
+  const ordered = d3.sort(effects, ({ effect }) => -effect);
+  place.append(
+    drawChart({
+      width: 320,
+      height: 40 + 20 * ordered.length,
+      marginLeft: 140,
+      x: { label: "effect on its membership", ticks: 3, nice: true },
+      y: { domain: ordered.map(({ column }) => column), tickFormat: (column) => texts[column], label: null },
+      marks: [
+        Plot.barX(ordered, {
+          x: "effect",
+          y: "column",
+          fill: ({ effect }) => (effect < 0 ? "var(--soft)" : colourOf(store.rows.label[row])),
+        }),
+        Plot.ruleX([0]),
+      ],
+    }),
+  );
+  const caption =
+    "What a cell does to the membership: the mean of what is lost if it is hidden and gained by it alone. Below 0 it speaks against.";
+  return [title, place, element("p", { class: "soft" }, caption)];
 }
 
 /** Write the labels of all rows as CSV: row, name, cluster, the cluster's name, confidence. */
