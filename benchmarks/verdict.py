@@ -1,4 +1,4 @@
-"""What the verdict costs beside one fit: `python -m benchmarks.verdict`."""
+"""What the verdict, and answers about cells, cost beside a fit: `python -m benchmarks.verdict`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid import PCKID, assess
+from pckid import PCKID, assess, explain_rows, next_cells
 
 N_ROWS, N_COLUMNS, N_GROUPS = (300, 1000), 20, 5
 N_TIMES = 5
@@ -31,7 +31,7 @@ def processor_seconds(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def measure_costs(X: np.ndarray) -> str:
-    """Time a fit with a given k, one that chooses k, and the full verdict: medians of five."""
+    """Time fits with a given k and a chosen one, the verdict, and cells: medians of five."""
     common = {"random_state": 0, "n_jobs": 1}
     PCKID(N_GROUPS, **common).fit(X)
     times = []
@@ -39,11 +39,14 @@ def measure_costs(X: np.ndarray) -> str:
         fit, model = processor_seconds(lambda: PCKID(N_GROUPS, **common).fit(X))
         auto, chosen = processor_seconds(lambda: PCKID("auto", **common).fit(X))
         full, found = processor_seconds(lambda model=model: assess(model, X, n_jobs=1))
-        times.append((fit, auto / fit, full / fit))
-    fit, auto, full = np.median(times, axis=0)
+        cells, planned = processor_seconds(lambda model=model: next_cells(model, X))
+        rows, _ = processor_seconds(lambda model=model: explain_rows(model, X))
+        times.append((fit, auto / fit, full / fit, cells / fit, rows / fit))
+    fit, auto, full, cells, rows = np.median(times, axis=0)
     return (
         f"fit {fit:.3f} s; auto {auto:.1f} fits, chose {chosen.n_clusters_}; "
-        f"assess {full:.1f} fits. {found.sentence}"
+        f"assess {full:.1f} fits. {found.sentence} next_cells {cells:.1f} fits for "
+        f"{planned.n_open} rows, explain_rows {rows:.1f} fits."
     )
 
 

@@ -180,3 +180,9 @@ def test_where_nothing_is_doubtful_or_nothing_can_be_measured(model):
 def test_numbers_of_things_are_at_least_one(model, name):
     with pytest.raises(ValueError, match=f"{name} is 0. Give a whole number of at least 1"):
         next_cells(model, X, **{name: 0})
+
+
+@pytest.mark.parametrize("settled", [0, 1.1, np.nan])
+def test_a_row_is_settled_at_a_confidence(model, settled):
+    with pytest.raises(ValueError, match="Give a confidence above 0, of at most 1"):
+        next_cells(model, X, settled=settled)

@@ -141,13 +141,8 @@ class NextCells(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Show the cells as a table in a notebook."""
-        return f"<p>{self.sentence}</p>" + html_table(
-            ("name", *(field for field in NextCell._fields if field != "name")),
-            [
-                (cell.name, *(v for field, v in cell._asdict().items() if field != "name"))
-                for cell in self.cells
-            ],
-        )
+        rows = [cell[1:] for cell in self.cells]
+        return f"<p>{self.sentence}</p>" + html_table(NextCell._fields[1:], rows)
 
 
 def next_cells(
@@ -216,6 +211,8 @@ def next_cells(
     for name, number in (("n", n), ("n_draws", n_draws), ("max_rows", max_rows)):
         if number < 1:
             raise ValueError(f"{name} is {number}. Give a whole number of at least 1.")
+    if not 0 < settled <= 1:
+        raise ValueError(f"settled is {settled}. Give a confidence above 0, of at most 1.")
     values, prices = read_rows(estimator, X), _read_costs(estimator, costs)
     named = CellNames(list_row_names(X, len(values)), feature_names(estimator), prices)
     return rank_cells(estimator, values, named, n, settled, n_draws, max_rows)
