@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SentinelWarning,
         ShiftedRowsWarning,
         UncountedColumnsWarning,
+        UnpairedColumnsWarning,
     )
     from pckid.kernel import ProbabilisticClusterKernel
     from pckid.mixture import IncompleteGaussianMixture
@@ -44,6 +45,7 @@ __all__ = [
     "SentinelWarning",
     "ShiftedRowsWarning",
     "UncountedColumnsWarning",
+    "UnpairedColumnsWarning",
     "UnseenCategoryWarning",
     "__version__",
     "assess",
@@ -71,6 +73,7 @@ _HOMES = {
     "SentinelWarning": "pckid.input.warnings",
     "ShiftedRowsWarning": "pckid.input.warnings",
     "UncountedColumnsWarning": "pckid.input.warnings",
+    "UnpairedColumnsWarning": "pckid.input.warnings",
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
     "choose_n_clusters": "pckid.n_clusters",

@@ -96,6 +96,25 @@ class ClusterLimitWarning(_InOtherWords):
     """
 
 
+class UnpairedColumnsWarning(UserWarning):
+    """Two columns are never observed in the same row: nothing says how they go together.
+
+    Examples
+    --------
+    Each half of the rows answered one of two questions:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import IncompleteGaussianMixture
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> X[:30, 0] = X[30:, 1] = np.nan
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     mixture = IncompleteGaussianMixture().fit(X)
+    >>> str(caught[0].message).partition(",")[0]
+    'No row has a value in both of two columns: 0 and 1. Their covariance is a guess'
+    """
+
+
 class SentinelWarning(_InOtherWords):
     """A column holds a number such as -9999 that looks like a code for "missing".
 
@@ -184,6 +203,19 @@ def warn_uncounted(names: Sequence[str], n_empty: int) -> None:
             f"on, and {'it agrees' if one else 'they agree'} with no other column. To use "
             f"every column, give the number of clusters.{empty if n_empty else ''}",
             UncountedColumnsWarning,
+        )
+
+
+def warn_unpaired(observed: np.ndarray, names: Sequence[str]) -> None:
+    """Warn of pairs of columns that no row has both of, by what is `observed` (n_samples, d)."""
+    seen = observed.astype(np.float64)
+    pairs = np.argwhere(np.triu(seen.T @ seen == 0, k=1))
+    if len(pairs):
+        listed = list_first([f"{names[i]} and {names[j]}" for i, j in pairs])
+        warn_caller(
+            f"No row has a value in both of two columns: {listed}. Their covariance is a guess, "
+            "by the other columns at best. Drop one of the two, or use covariance_type='diag'.",
+            UnpairedColumnsWarning,
         )
 
 
