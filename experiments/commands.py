@@ -15,6 +15,7 @@ from experiments.known import known_command
 from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
 from experiments.paper import with_parameters
+from experiments.profiles import profiles_command
 from experiments.revealed import revealed_command
 from experiments.series import series_command
 from pckid.cli._options import not_zero, stack_options
@@ -226,6 +227,7 @@ OWN = (
     revealed_command,
     series_command,
     new_rows_command,
+    profiles_command,
 )
 for command in OWN:
     experiments.add_command(command)
