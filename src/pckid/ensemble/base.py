@@ -289,10 +289,11 @@ class EnsembleEstimator(
 
     def _check_table(self, X: Any, sample_weight: Any) -> RowsInMemory:
         """Check a table in memory, its categories and its weights."""
+        given = X
         X = place(validate_table(self, X, reset=True), self.device)
         X = namespace(X).astype(X, namespace(X).float64, copy=False)
         self._check_family()
-        weights = checked_weights(sample_weight, X.shape[0])
+        weights = checked_weights(sample_weight, X.shape[0], given)
         if weights is not None:
             X = self._forget_categories(X, np.flatnonzero(weights))
         return RowsInMemory(X, weights, categorical_mask(self))

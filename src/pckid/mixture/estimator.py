@@ -219,7 +219,8 @@ class IncompleteGaussianMixture(FittedMixture):
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 as two such rows, 0 as none. None counts all alike.
+            How much each row counts: 2 as two such rows, 0 as none. None counts all alike. A Series
+            of pandas whose labels are those of the rows of `X` is put in their order.
 
         Returns
         -------
@@ -255,7 +256,7 @@ class IncompleteGaussianMixture(FittedMixture):
             before = Given(self.weights_, self.means_, None, self.covariances_)
         values = validate_table(self, X, reset=True)
         xp = namespace(values)
-        weights: Any = checked_weights(sample_weight, values.shape[0])
+        weights: Any = checked_weights(sample_weight, values.shape[0], X)
         if weights is not None:
             counted = np.flatnonzero(weights)
             values = take_along(values, counted)
@@ -268,7 +269,7 @@ class IncompleteGaussianMixture(FittedMixture):
         # One variance holds for all columns of a sphere, so they have one scale.
         one_group = np.zeros(X.shape[1]) if family.SPHERICAL else None
         self._scaling = measure(X, groups=one_group, weights=weights)
-        check_columns_vary(len(self._scaling.used), X.shape)
+        check_columns_vary(len(self._scaling.used), X.shape, X=X)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
         usable = xp.nonzero(usable_rows(X, self._scaling))[0]
         warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
