@@ -50,7 +50,7 @@ from pckid.input.validation import (
     dropped_features,
     validate_table,
 )
-from pckid.input.warnings import warn_empty_rows, warn_sentinels
+from pckid.input.warnings import warn_empty_rows, warn_identifiers, warn_sentinels
 from pckid.input.weights import checked_weights
 from pckid.mixture.families import FAMILIES
 from pckid.outofcore import BlockedRows, blocked
@@ -285,6 +285,7 @@ class EnsembleEstimator(
         warn_empty_rows(sample.n_empty, sample.n_rows, known=sample.members is not None)
         if isinstance(rows, RowsInMemory) and isinstance(rows.X, np.ndarray):
             warn_sentinels(rows.X, lambda j: column_name(self, j))
+            warn_identifiers(plain_table(X), rows.X, lambda j: column_name(self, j))
         return FitInput(rows, sample, sampling)
 
     def _check_table(self, X: Any, sample_weight: Any) -> RowsInMemory:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context
+from pckid.input.column_groups import plain_table
 from pckid.input.table import Table, measure, standardise, take, usable_rows, variance_floor
 from pckid.input.validation import (
     all_or_nothing,
@@ -20,7 +21,13 @@ from pckid.input.validation import (
     dropped_features,
     validate_table,
 )
-from pckid.input.warnings import warn_caller, warn_empty_rows, warn_sentinels, warn_unpaired
+from pckid.input.warnings import (
+    warn_caller,
+    warn_empty_rows,
+    warn_identifiers,
+    warn_sentinels,
+    warn_unpaired,
+)
 from pckid.input.weights import checked_weights
 from pckid.mixture import starts, units
 from pckid.mixture.convergence import FittedMixtures, Steps, converge
@@ -255,6 +262,7 @@ class IncompleteGaussianMixture(FittedMixture):
         if self.warm_start and hasattr(self, "converged_"):
             before = Given(self.weights_, self.means_, None, self.covariances_)
         values = validate_table(self, X, reset=True)
+        warn_identifiers(plain_table(X), values, lambda j: column_name(self, j))
         xp = namespace(values)
         weights: Any = checked_weights(sample_weight, values.shape[0], X)
         if weights is not None:

@@ -208,7 +208,8 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
     Outliers, the values and missing cells of each column, and the sizes of the clusters are
     compared: values by Lepage's test for place and spread, which a column can fail whose mean is
     the same, shares by Fisher's exact test, all corrected together (Holm), so that rows like those
-    of the fit are said to differ in at most 5 of 100 tables. Differences of less than 5 % of the rows are not reported.
+    of the fit are said to differ in at most 5 of 100 tables. Differences of less than 5 % of the
+    rows are not reported.
 
     Parameters
     ----------
