@@ -16,6 +16,7 @@ from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
 from experiments.paper import with_parameters
+from experiments.profiles import profiles_command
 from experiments.reveal import reveal_command
 from experiments.revealed import revealed_command
 from experiments.scores import scores_command
@@ -234,6 +235,7 @@ OWN = (
     new_rows_command,
     seeds_command,
     objections_command,
+    profiles_command,
 )
 for command in OWN:
     experiments.add_command(command)

@@ -6,6 +6,7 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID, explain
+from pckid.assessment import Assessment
 from pckid.describe.rows import standardised_rows
 from pckid.explanation import doubtful_rows, mean_kernel
 
@@ -106,6 +107,18 @@ def test_an_explanation_is_printed_as_sentences(explained):
     assert len(lines) == 3
     first = explained.clusters[0]
     assert lines[0] == f"Cluster 0 ({first.n_rows} rows): {first.describe(3)}"
+
+
+def test_nothing_stands_out_after_the_verdict_no_clear_groups():
+    rows = groups(gap=6.0)[0]
+    model = PCKID(3, **SMALL).fit(rows)
+    found = {}
+    for p_value in (None, 0.01, 0.5):
+        verdict = Assessment(3, 90, 90, p_value=p_value)
+        found[p_value] = str(explain(model, rows, assessment=verdict))
+        assert ("Stands out by" in found[p_value]) == (p_value != 0.5)
+    assert found[None] == found[0.01] == str(explain(model, rows))
+    assert found[0.5].count("no clear groups") == 3
 
 
 def test_an_explanation_shows_itself_in_a_notebook(explained):

@@ -45,6 +45,8 @@ class ClusterExplanation(NamedTuple):
     nearest : (int, list of (name, ClusterFeature or CategoryFeature)) or None
         The cluster that is most like it, and the columns that tell the two apart: in these,
         "outside" is that cluster. None where there are no more than two clusters.
+    has_groups : bool
+        Whether the table may have groups; where it has no clear ones, nothing stands out.
     """
 
     number: int
@@ -53,6 +55,7 @@ class ClusterExplanation(NamedTuple):
     representatives: np.ndarray
     names: list[Any]
     nearest: tuple[int, NamedFeatures] | None = None
+    has_groups: bool = True
 
     def describe(self, n_clusters: int = 2) -> str:
         """Describe in words what sets the cluster apart, or else what is typical of it.
@@ -66,7 +69,10 @@ class ClusterExplanation(NamedTuple):
         -------
         sentence : str
         """
-        return str(describe_cluster(self.features, n_clusters, nearest=self.nearest))
+        described = describe_cluster(
+            self.features, n_clusters, nearest=self.nearest, has_groups=self.has_groups
+        )
+        return str(described)
 
 
 class DoubtfulRow(NamedTuple):
@@ -140,7 +146,12 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    estimator: Any, X: Any, *, n_examples: int = 5, max_rows: int = MAX_ROWS
+    estimator: Any,
+    X: Any,
+    *,
+    n_examples: int = 5,
+    max_rows: int = MAX_ROWS,
+    assessment: Any = None,
 ) -> Explanation:
     """Explain the clusters of a fitted estimator by the table it was fitted on.
 
@@ -154,6 +165,8 @@ def explain(
         Typical rows for each cluster, and doubtful rows for each cluster.
     max_rows : int, default=1000
         Typical rows come from at most so many rows, each cluster in proportion.
+    assessment : Assessment, default=None
+        What `assess` found. Where that is no clear groups, nothing is said to set clusters apart.
 
     Returns
     -------
@@ -181,13 +194,16 @@ def explain(
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
     closeness = mean_kernel(estimator._kernel, table, labels[rows], n_clusters, jobs)
+    has_groups = assessment is None or assessment.has_groups is not False
     clusters = []
     for number, (features, nearest) in enumerate(name_differences(estimator, values, labels)):
         inside = np.flatnonzero(labels[rows] == number)
         order = np.argsort(-closeness[inside, number], kind="stable")
         typical = rows[inside[order[:n_examples]]]
         n_rows, called = int((labels == number).sum()), [index[row] for row in typical]
-        clusters.append(ClusterExplanation(number, n_rows, features, typical, called, nearest))
+        clusters.append(
+            ClusterExplanation(number, n_rows, features, typical, called, nearest, has_groups)
+        )
     doubtful = doubtful_rows(estimator, n_examples * n_clusters)
     return Explanation(clusters, [each._replace(name=index[each.row]) for each in doubtful])
 

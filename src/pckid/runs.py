@@ -165,8 +165,9 @@ class Clustering:
         """What made the result."""
         return describe_result(self.estimator, self.prepared)
 
-    def describe_clusters(self) -> list[str]:
+    def describe_clusters(self, assessment: Assessment | None = None) -> list[str]:
         """Write for each cluster what sets it apart; nothing where there is too much to say."""
+        has_groups = assessment is None or assessment.has_groups is not False
         estimator, (values, labels) = self.estimator, self.judged
         n_clusters, titles = int(labels.max(initial=0)) + 1, cluster_titles(estimator)
         few = 1 < n_clusters <= _MOST_DESCRIBED and values.shape[1] <= _MOST_COLUMNS
@@ -177,8 +178,9 @@ class Clustering:
             said.append(f"By a sample of {len(values):,} rows:")
         for number, (features, near) in enumerate(name_differences(estimator, values, labels)):
             if (labels == number).any():
+                forms = self.prepared.units | self.dates
                 described = describe_cluster(
-                    features, n_clusters, self.prepared.units | self.dates, near
+                    features, n_clusters, forms, near, has_groups=has_groups
                 )
                 beside = described.nearest or 0
                 text = described.write(estimator.cluster_names_[beside] or f"cluster {beside}")

@@ -81,6 +81,30 @@ def test_where_nothing_stands_out_typical_values_are_given(golden):
     assert f"income {medians[1]:.4g}" in typical
 
 
+def test_nothing_stands_out_in_a_table_without_clear_groups(siblings, golden):
+    values, labels = siblings
+    ranked = distinguishing_features(values, labels)
+    near = [(1, [("d", ranked[0][0])])] * 3
+    for items, other in zip(ranked, near, strict=True):
+        named = [("abcd"[item.feature], item) for item in items]
+        assert describe_cluster(named, 3, nearest=other).lead == "Stands out by"
+        found = describe_cluster(named, 3, nearest=other, has_groups=False)
+        assert (found.nearest, found.differences) == (None, [])
+        assert found.gist == found.traits
+    golden(found.lead)
+
+
+@pytest.mark.parametrize("n_rows", [40, 400])
+def test_columns_are_named_that_differ_more_than_the_largest_of_as_many_of_noise(n_rows):
+    """One sd apart is beyond noise among 60 columns in 400 rows, and is not in 40."""
+    rng, labels = np.random.default_rng(0), np.arange(n_rows) % 2
+    values = rng.normal(size=(n_rows, 60))
+    values[:, :2] = values[:, :1] + np.array([5.0, 1.2]) * labels[:, None]
+    first, second = describe_all(values, labels, names=[f"c{j}" for j in range(60)])
+    named = ["c0", "c1"] if n_rows == 400 else ["c0"]
+    assert columns(first.traits) == columns(second.traits) == named
+
+
 def test_a_single_cluster_has_typical_values(golden):
     golden(describe(np.full((5, 2), 3.0) + np.eye(5, 2), np.zeros(5, dtype=int)))
 
@@ -107,7 +131,8 @@ def test_dates_and_times_are_written_as_such(golden):
     days = np.array([19000, 19010, 19020, 19100, 19110, 19120], dtype=float)
     values = np.stack([days, [8.5, 8.5, 8.25, 17.75, 17.75, 17.5]], axis=1)
     dates = {"age": "date", "income": "time"}
-    golden(describe(values, np.array([0, 0, 0, 1, 1, 1]), dates=dates)[0])
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    golden(describe(np.tile(values, (3, 1)), np.tile(labels, 3), dates=dates)[0])
 
 
 def test_of_two_categories_the_one_that_is_commoner_here_is_told(golden):

@@ -574,3 +574,30 @@ def test_labels_that_number_the_columns_are_none():
     model = PCKID(2, **SMALL).fit(frame)
     assert model.categories_ == {4: ["a", "b", "c"]}
     assert model.cluster_profiles_.feature_names == [f"feature {j}" for j in range(4)]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+@pytest.mark.parametrize(
+    "estimator", [PCKID(2), ProbabilisticClusterKernel(), IncompleteGaussianMixture()]
+)
+def test_columns_of_the_same_name_are_told_of(estimator, kind):
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    X = pd.DataFrame(rows, columns=list("aba"))
+    if kind == "arrow":
+        X = pa.table([pa.array(column) for column in rows.T], names=list("aba"))
+    with pytest.raises(ValueError, match=r"columns of the same name: 'a' \(2 times\)"):
+        estimator.fit(X)
+    if kind == "pandas":
+        fitted = IncompleteGaussianMixture().fit(X.set_axis(list("abc"), axis=1))
+        with pytest.raises(ValueError, match="columns of the same name"):
+            fitted.predict(X)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("estimator", [PCKID(2), IncompleteGaussianMixture()])
+def test_differences_that_floats_cannot_hold_are_told_of(estimator, whole):
+    rows = np.random.default_rng(0).integers(5, size=(30, 3))
+    with pytest.raises(ValueError, match=r"as large as 4\.61e\+18 are held in steps of 1,024"):
+        estimator.fit(rows + 2**62 if whole else rows + 2.0**62)
+    with pytest.raises(ValueError, match=r"nothing to cluster by\. Check that"):
+        estimator.fit(np.ones((5, 2)))

@@ -3,11 +3,18 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import groups
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from pckid import EmptyRowWarning, IncompleteGaussianMixture
+from pckid import (
+    PCKID,
+    EmptyRowWarning,
+    IdentifierWarning,
+    IncompleteGaussianMixture,
+    ProbabilisticClusterKernel,
+)
 from pckid.input import warnings as _warnings
 from pckid.input.warnings import warn_empty_rows
 
@@ -68,3 +75,42 @@ def test_fits_of_several_tables_at_one_place_all_warn():
             IncompleteGaussianMixture().fit(rows)
 
     assert len(caught("default", loop)) == 3
+
+
+IDS = {
+    "whole numbers": lambda rng: rng.permutation(np.arange(1000, 1060)),
+    "texts": lambda rng: rng.permutation(np.arange(1000, 1060)).astype(str),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        PCKID(2, n_inits=2, max_components=3, random_state=0),
+        ProbabilisticClusterKernel(n_inits=2, max_components=3, random_state=0),
+        IncompleteGaussianMixture(),
+    ],
+)
+def test_a_column_that_names_the_rows_is_named(estimator, kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]).assign(id=IDS[kind](rng))
+    with pytest.warns(IdentifierWarning, match=r"^Column 'id': another .* 60 rows") as caught:
+        estimator.fit(X)
+    assert [each.filename for each in caught] == [__file__]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: X[:49],
+        lambda X: X.assign(id=X["id"] + 0.0),
+        lambda X: X.assign(id=X["id"] // 2),
+        lambda X: X.to_numpy(),
+    ],
+    ids=["few rows", "floats", "repeats", "an array"],
+)
+def test_other_columns_are_not(change):
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    X = pd.DataFrame(rows, columns=["a", "b"]).assign(id=np.arange(60))
+    IncompleteGaussianMixture(covariance_type="diag").fit(change(X))  # warnings are errors

@@ -1,10 +1,11 @@
 """Weights of rows in one mixture: a row of weight w is w rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from helpers import groups
+from helpers import SMALL, groups
 
-from pckid import IncompleteGaussianMixture
+from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
 from pckid._utils.arrays import to_numpy
 from pckid.input import weights as weighting
 from pckid.input.table import measure, standardise
@@ -135,3 +136,27 @@ def test_draws_are_in_proportion_to_the_weights():
     # No counts of rows: fractions of weights count, too.
     drawn = np.concatenate([draw_rows(order, 1e30 * weights, 1, rng) for _ in range(4000)])
     np.testing.assert_allclose(np.bincount(drawn) / 4000, weights / 9.5, atol=0.03)
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_a_series_goes_by_the_labels_of_the_rows(numbered):
+    index = np.arange(60) if numbered else [f"P{row}" for row in range(60)]
+    frame = pd.DataFrame(X, index=index, columns=list("abcd"))
+    counts = pd.Series(1.0 + COUNTS, index=index)
+    shuffled = counts.sample(frac=1, random_state=0)
+    assert_same(fit(frame, shuffled), fit(frame, counts))
+    for kind in (PCKID(3, **SMALL), ProbabilisticClusterKernel(**SMALL)):
+        found, expected = (
+            kind.fit(frame, sample_weight=weights).transform(frame)
+            for weights in (shuffled, counts.to_numpy())
+        )
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_series_of_other_labels_goes_by_its_order():
+    frame = pd.DataFrame(X, index=[f"P{row}" for row in range(60)], columns=list("abcd"))
+    other = pd.Series(1.0 + COUNTS)
+    assert_same(fit(frame, other), fit(frame, other.to_numpy()))
+    wrong = pd.Series(1.0 + COUNTS, index=[*frame.index[:-1], "Q"])
+    with pytest.raises(ValueError, match=r"sample_weight has 1 label .* 'Q'"):
+        fit(frame, wrong)

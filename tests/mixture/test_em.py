@@ -193,34 +193,6 @@ def test_with_nothing_missing_it_is_sklearns_mixture(kind, n_iter):
     np.testing.assert_allclose(ours.covariances[0], theirs.covariances_, atol=1e-8)
 
 
-class TestConverge:
-    def setup_method(self):
-        X = groups(2)[0]
-        self.stats = product.statistics(standardise(X, measure(X), "float64"))
-        self.start = begin(product, self.stats, np.array([[0, 1, 2]]), 1e-3)
-
-    def run(self, max_iter, tol):
-        return em.converge(product, self.stats, self.start, max_iter=max_iter, tol=tol, floor=1e-3)
-
-    def test_takes_the_same_steps_as_iterate(self):
-        fitted = self.run(6, 0.0)
-        for a, b in zip(
-            fitted.params, steps(product, self.stats, self.start, 6, 1e-3), strict=True
-        ):
-            np.testing.assert_array_equal(a, b)
-        assert (fitted.n_iter, fitted.converged) == (6, False)
-        close(fitted.log_likelihood, mean_log_likelihood(product, self.stats, fitted.params))
-
-    def test_stops_at_the_first_gain_below_tol(self):
-        path = [self.run(n, 0.0).log_likelihood for n in range(1, 20)]
-        gains = np.diff([mean_log_likelihood(product, self.stats, self.start), *path])
-        for n_iter in (1, 2, 4):
-            fitted = self.run(40, gains[n_iter - 1] * 1.01)
-            assert (fitted.n_iter, fitted.converged) == (n_iter, True)
-            close(fitted.log_likelihood, path[n_iter - 1])
-            assert self.run(40, gains[n_iter - 1] * 0.99).n_iter > n_iter
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_gpu_finds_the_same_posteriors(backend, weighted, monkeypatch):
     rng = np.random.default_rng(0)

@@ -94,6 +94,31 @@ def test_another_unit_is_named_with_its_factor(model, tables):
         model.predict(many)
 
 
+def test_a_change_that_the_mean_does_not_show_is_shown_as_a_share(golden):
+    """Half of the values twice as far out: the same mean, and its interval holds it."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))
+    rows["b"] += 10
+    fitted, new = PCKID(2, **QUICK).fit(rows[:400]), rows[400:].copy()
+    new["b"] = 10 + 4 * (new["b"] - new["b"].mean())
+    change = next(c for c in compare_rows(fitted, new).moved if c.kind == "values")
+    assert change.name == "b"
+    now, before = ((part["b"] <= change.up_to).mean() for part in (new, rows[:400]))
+    assert (change.now, change.before) == pytest.approx((now, before), abs=0.01)
+    assert change.distance == pytest.approx(abs(now - before), abs=0.01)
+    assert not change.low <= change.before <= change.high
+    shown = change._replace(name="b", up_to=11.234, before=0.9, now=0.6, low=0.53, high=0.67)
+    golden([str(shown), shown.label, *shown.figures])
+
+
+def test_values_beyond_what_is_measured_have_no_mean(model, tables):
+    new = tables[1].assign(age=1e300 * tables[1]["age"])
+    (age,) = [c for c in compare_rows(model, new).moved if c.kind == "values"]
+    assert age.name == "age"
+    assert age.factor is None
+    assert (age.now, age.up_to <= tables[0]["age"].max()) == (0, True)
+
+
 def test_missing_cells_clusters_and_categories(model, tables):
     new = tables[1]
     assert ("missing", "age") in moved(compare_rows(model, new.assign(age=np.nan)))

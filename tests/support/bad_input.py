@@ -620,7 +620,7 @@ ROWS = [
     ),
     Row(
         "two columns of one name",
-        refused("Expected unique column names", lambda: frame().rename(columns={"b": "a"})),
+        refused("columns of the same name: 'a'", lambda: frame().rename(columns={"b": "a"})),
         fine(csv(names="a,a,c,d"), says="Two columns named 'a': the second is now 'a (2)'"),
     ),
     Row(

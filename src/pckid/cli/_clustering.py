@@ -173,7 +173,7 @@ def _cluster(
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
     if not is_quiet():
-        for line in found.describe_clusters():
+        for line in found.describe_clusters(assessment):
             say(line)
     if given.report_path:
         say(f"Report: {given.report_path}")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.answers import find_order, list_categories
+from pckid.describe.noise import share_noise
 
 
 class CategoryFeature(NamedTuple):
@@ -17,6 +18,7 @@ class CategoryFeature(NamedTuple):
     categories: list[str]
     shares: np.ndarray  # (n_categories,), inside the cluster; zero where nothing is observed
     shares_outside: np.ndarray  # (n_categories,), in all the others together
+    n_outside: int = 0  # rows of the others with a category
 
     @property
     def distinctness(self) -> float:
@@ -24,6 +26,12 @@ class CategoryFeature(NamedTuple):
         if not self.shares.any() or not self.shares_outside.any():
             return 0.0
         return float(np.abs(self.shares - self.shares_outside).sum() / 2)
+
+    def noise(self, n_columns: int) -> float:
+        """Bound the distinctness in the largest of so many columns of noise."""
+        n = self.n_observed + self.n_outside
+        shares = (self.n_observed * self.shares + self.n_outside * self.shares_outside) / max(n, 1)
+        return share_noise(shares, self.n_observed, self.n_outside, n_columns)
 
     @property
     def share_missing(self) -> float:
@@ -83,9 +91,10 @@ def compare_categories(
     found = []
     for inside, size in zip(counts, sizes, strict=True):
         outside = counts.sum(axis=0) - inside
-        n_observed = int(inside.sum())
-        shares = (part / max(part.sum(), 1) for part in (inside, outside))
-        found.append(CategoryFeature(feature, n_observed, int(size) - n_observed, names, *shares))
+        n_observed, n_outside = int(inside.sum()), int(outside.sum())
+        here, there = (part / max(part.sum(), 1) for part in (inside, outside))
+        n_missing = int(size) - n_observed
+        found.append(CategoryFeature(feature, n_observed, n_missing, names, here, there, n_outside))
     return found
 
 

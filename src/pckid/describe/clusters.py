@@ -8,10 +8,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from pckid.describe.categories import CategoryFeature, compare_categories
+from pckid.describe.noise import rank_noise
 from pckid.describe.rows import used_columns
 from pckid.input.validation import feature_names
 
-CLEAR = 0.5  # from this distinctness on, a feature sets a cluster clearly apart
+CLEAR = 0.4  # from this distinctness on, a feature sets a cluster clearly apart
+_HIGH_OR_LOW = 0.5  # from here on it is by high or low values, not by middle ones
 N_COMPARED = 10  # so many columns are compared between a cluster and the nearest one
 
 
@@ -38,6 +40,8 @@ class ClusterFeature(NamedTuple):
     chance_between: float = 0.0
     # Of a column that takes two values: the higher one, its share, and its share outside
     higher: tuple[float, float, float] | None = None
+    n_outside: int = 0  # rows in other clusters with a value
+    n_beside: int = 0  # the fewer of those in clusters of lower, and of higher median
 
     @property
     def distinctness(self) -> float:
@@ -48,6 +52,11 @@ class ClusterFeature(NamedTuple):
     def is_between(self) -> bool:
         """Whether it is by middle values that the feature sets the cluster apart most."""
         return 2 * self.chance_between - 1 > abs(2 * self.chance_higher - 1)
+
+    def noise(self, n_columns: int) -> float:
+        """Bound the distinctness in the largest of so many columns of noise."""
+        n_others = self.n_beside if self.is_between else self.n_outside
+        return rank_noise(self.n_observed, n_others, n_columns)
 
     @property
     def share_missing(self) -> float:
@@ -101,10 +110,11 @@ def _compare_numbers(
         outside = float(np.median(others)) if len(others) else np.nan
         chance = _chance_higher(ranks[groups == cluster], len(others))
         item = ClusterFeature(feature, len(own), n_missing, low, middle, high, outside, chance)
+        item = item._replace(n_outside=len(others))
         if len(distinct) == 2 and len(own) and len(others):
             here, there = (float((part == distinct[1]).mean()) for part in (own, others))
             item = item._replace(higher=(float(distinct[1]), here, there))
-        elif len(distinct) != 2 and item.distinctness < CLEAR:
+        elif len(distinct) != 2 and item.distinctness < _HIGH_OR_LOW:
             below = values[(medians < medians[cluster])[groups]]
             above = values[(medians > medians[cluster])[groups]]
             if len(below) and len(above):
@@ -116,6 +126,7 @@ def _compare_numbers(
                     median_below=float(np.median(below)),
                     median_above=float(np.median(above)),
                     chance_between=min(higher, 1 - lower),
+                    n_beside=min(len(below), len(above)),
                 )
         yield item
 

@@ -61,15 +61,21 @@ def describe_cluster(
     n_clusters: int,
     forms: Forms = MappingProxyType({}),
     nearest: tuple[int, Named] | None = None,
+    *,
+    has_groups: bool = True,
 ) -> ClusterDescription:
     """Describe a cluster by the columns that set it apart, or else by its typical values.
 
     Of its columns (`features`) the one that sets it apart most comes first. `forms` says how the
     values of a column are written, as in `write_quantity`. `nearest` is the cluster that is most
-    like it, with the columns that tell the two apart.
+    like it, with the columns that tell the two apart. A column is named only if it differs by more
+    than the largest of as many columns of noise would, and none is where the table has no clear
+    groups (`has_groups`).
     """
-    strong = [pair for pair in features if pair[1].distinctness >= CLEAR][:N_SHOWN]
-    told = [pair for pair in nearest[1] if pair[1].distinctness >= _NOTABLE] if nearest else []
+    if not has_groups:
+        nearest = None
+    strong = _beyond_noise(features, CLEAR, len(features))[:N_SHOWN] if has_groups else []
+    told = _beyond_noise(nearest[1], _NOTABLE, len(features)) if nearest else []
     other = None if nearest is None else nearest[0]
     differences = [_contrast(*pair, forms, "there") for pair in told[:2]]
     if strong:
@@ -82,10 +88,21 @@ def describe_cluster(
     gist = [_contrast(*pair, forms, "", other) for pair in told[:N_SHOWN]]
     if n_clusters == 1:
         lead = "It is the only cluster, so nothing sets it apart"
+    elif not has_groups:
+        lead = "The table has no clear groups, so nothing sets it apart"
     else:
         lead = "No single column sets it clearly apart; it differs in combinations of columns"
     lead += ". Typical values:" if typical else ""
     return ClusterDescription(lead, typical, other, differences, gist or typical)
+
+
+def _beyond_noise(features: Named, least: float, n_columns: int) -> list[tuple[str, Feature]]:
+    """Pick the columns that differ by `least` and more than noise, of which there may be some."""
+    return [
+        (name, item)
+        for name, item in features
+        if item.distinctness >= max(least, item.noise(n_columns))
+    ]
 
 
 def _contrast(

@@ -50,7 +50,7 @@ from pckid.input.validation import (
     dropped_features,
     validate_table,
 )
-from pckid.input.warnings import warn_empty_rows, warn_sentinels
+from pckid.input.warnings import warn_empty_rows, warn_identifiers, warn_sentinels
 from pckid.input.weights import checked_weights
 from pckid.mixture.families import FAMILIES
 from pckid.outofcore import BlockedRows, blocked
@@ -287,14 +287,16 @@ class EnsembleEstimator(
         warn_empty_rows(sample.n_empty, sample.n_rows, known=sample.members is not None)
         if isinstance(rows, RowsInMemory) and isinstance(rows.X, np.ndarray):
             warn_sentinels(rows.X, lambda j: column_name(self, j))
+            warn_identifiers(plain_table(X), rows.X, lambda j: column_name(self, j))
         return FitInput(rows, sample, sampling)
 
     def _check_table(self, X: Any, sample_weight: Any) -> RowsInMemory:
         """Check a table in memory, its categories and its weights."""
+        given = X
         X = place(validate_table(self, X, reset=True), self.device)
         X = namespace(X).astype(X, namespace(X).float64, copy=False)
         self._check_family()
-        weights = checked_weights(sample_weight, X.shape[0])
+        weights = checked_weights(sample_weight, X.shape[0], given)
         if weights is not None:
             X = self._forget_categories(X, np.flatnonzero(weights))
         return RowsInMemory(X, weights, categorical_mask(self))

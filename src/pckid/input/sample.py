@@ -228,7 +228,7 @@ def _measure(
         two_values=True,
         weights=None if shares is None else asarray_like(shares, X),
     )
-    check_columns_vary(len(scaling.used), X.shape, categories=bool(categorical.any()))
+    check_columns_vary(len(scaling.used), X.shape, categories=bool(categorical.any()), X=X)
     return scaling
 
 

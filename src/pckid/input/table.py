@@ -17,7 +17,7 @@ from pckid._utils.arrays import (
 )
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
-_FARTHEST = 1e9
+FARTHEST = 1e9
 # Rows are measured and standardised in blocks of about so many numbers.
 _BLOCK_NUMBERS = 1 << 18
 # On a GPU in larger ones: it waits for the host to launch the same operations for each.
@@ -220,7 +220,7 @@ def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True
                 numbers = numbers * scaling.unit
             # Halves, because the difference of two huge numbers of opposite sign would overflow.
             Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
-        Z = xp.where(seen, xp.clip(Z, -_FARTHEST, _FARTHEST), 0.0)
+        Z = xp.where(seen, xp.clip(Z, -FARTHEST, FARTHEST), 0.0)
         values[rows, :], observed[rows, :] = xp.astype(Z, values.dtype, copy=False), seen
     codes = _category_codes(X, scaling)
     if codes.shape[1]:

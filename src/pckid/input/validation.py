@@ -1,6 +1,7 @@
 """Input checks: tables of any kind become float arrays with NaN, or an error that helps."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import wraps
 from inspect import signature
@@ -13,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
+from pckid._utils.text import list_first
 from pckid.input import categories
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
@@ -27,6 +29,7 @@ from pckid.input.columns import (
 
 # Libraries whose arrays and dataframes are collections of blocks.
 _BLOCKED = ("dask", "dask_expr")
+_ALL_WHOLE = 2.0**53  # up to here floats hold every whole number
 
 
 def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -40,6 +43,7 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     """
     X = plain_table(X)
     _refuse_other_things(X)
+    _refuse_names_twice(X)
     if is_blocked(X):
         raise TypeError(
             "X comes in blocks, which only PCKID takes, to fit and to predict. Give X.compute() if "
@@ -153,8 +157,14 @@ class IncompleteInputMixin:
         return tags
 
 
-def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool = False) -> None:
-    """Raise if no column varies, or holds some category twice where there are such columns."""
+def check_columns_vary(
+    n_kept: int, shape: tuple[int, ...], *, categories: bool = False, X: Array | None = None
+) -> None:
+    """Raise if no column varies, or holds some category twice where there are such columns.
+
+    If the rows `X` (n_samples, n_features) hold numbers so large that floats skip whole numbers
+    there, this is said.
+    """
     if n_kept == 0 and shape[0] == 1:
         raise ValueError(
             "There is only 1 sample (row), so there is nothing to cluster by. Give more rows."
@@ -165,8 +175,22 @@ def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool 
         what = f"None of the {shape[1]} columns takes" if several else "The only column takes no"
         raise ValueError(
             f"{what} two different observed values in {shape[0]:,} rows{or_agree}, so there is "
-            "nothing to cluster by. Check that the right columns were given."
+            f"nothing to cluster by.{_tell_spacing(X)} Check that the right columns were given."
         )
+
+
+def _tell_spacing(X: Array | None) -> str:
+    """Describe which differences floats cannot hold between numbers as large as those of `X`."""
+    if X is None:
+        return ""
+    xp = namespace(X)
+    largest = float(xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X))))
+    if largest < _ALL_WHOLE:
+        return ""
+    return (
+        f" Numbers as large as {largest:.3g} are held in steps of {np.spacing(largest):,.4g}, so "
+        "smaller differences are lost: subtract what they have in common before they become floats."
+    )
 
 
 def categorical_mask(estimator: Any) -> np.ndarray:
@@ -223,6 +247,20 @@ def _refuse_other_things(X: Any) -> None:
         raise TypeError(
             f"Expected 2D array, got {type(X).__name__}{of}. Give rows and columns: an array, a "
             "list of rows or a dataframe."
+        )
+
+
+def _refuse_names_twice(X: Any) -> None:
+    """Raise if two columns of a dataframe have the same name, which only some libraries allow."""
+    names: Any = getattr(X, "column_names", getattr(X, "columns", None))
+    if is_blocked(X) or not hasattr(names, "__len__"):
+        return
+    counts = Counter(list(names))
+    twice = [f"{name!r} ({count} times)" for name, count in counts.items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"X has columns of the same name: {list_first(twice)}. Give each column a name of its "
+            "own, or drop those that are there twice."
         )
 
 

@@ -4,13 +4,17 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from pckid._utils.text import list_first
+from pckid.input.columns import frame_columns
 from pckid.input.sentinels import describe_codes, find_codes
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_FEWEST_NAMED = 50  # rows; of fewer, measurements may well be all different
 _CALLERS = ("sklearn", "joblib")
 _SEARCH = os.path.join("sklearn", "model_selection")
 # The kinds and lines of code of warnings from within a search that were shown.
@@ -96,6 +100,25 @@ class ClusterLimitWarning(_InOtherWords):
     """
 
 
+class UnpairedColumnsWarning(UserWarning):
+    """Two columns are never observed in the same row: nothing says how they go together.
+
+    Examples
+    --------
+    Each half of the rows answered one of two questions:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import IncompleteGaussianMixture
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> X[:30, 0] = X[30:, 1] = np.nan
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     mixture = IncompleteGaussianMixture().fit(X)
+    >>> str(caught[0].message).partition(",")[0]
+    'No row has a value in both of two columns: 0 and 1. Their covariance is a guess'
+    """
+
+
 class SentinelWarning(_InOtherWords):
     """A column holds a number such as -9999 that looks like a code for "missing".
 
@@ -110,6 +133,24 @@ class SentinelWarning(_InOtherWords):
     ...     model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X)
     >>> str(caught[0].message).partition(",")[0]
     'Column 0 holds -9999 in 3 rows'
+    """
+
+
+class IdentifierWarning(_InOtherWords):
+    """A column of whole numbers or texts differs in every row, as one that names the rows does.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from pckid import PCKID, IdentifierWarning
+    >>> X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    >>> X["id"] = np.arange(60) + 1000
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X)
+    >>> str(caught[0].message).partition(":")[0]
+    "Column 'id'"
     """
 
 
@@ -187,6 +228,19 @@ def warn_uncounted(names: Sequence[str], n_empty: int) -> None:
         )
 
 
+def warn_unpaired(observed: np.ndarray, names: Sequence[str]) -> None:
+    """Warn of pairs of columns that no row has both of, by what is `observed` (n_samples, d)."""
+    seen = observed.astype(np.float64)
+    pairs = np.argwhere(np.triu(seen.T @ seen == 0, k=1))
+    if len(pairs):
+        listed = list_first([f"{names[i]} and {names[j]}" for i, j in pairs])
+        warn_caller(
+            f"No row has a value in both of two columns: {listed}. Their covariance is a guess, "
+            "by the other columns at best. Drop one of the two, or use covariance_type='diag'.",
+            UnpairedColumnsWarning,
+        )
+
+
 def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
     """Warn of numbers in X (n_samples, n_features) that look like codes for "missing".
 
@@ -198,6 +252,33 @@ def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
             f"{describe_codes(codes, name)}, unlike all other values. If that is a code for "
             "missing, replace it by NaN.",
             SentinelWarning,
+        )
+
+
+def warn_identifiers(X: Any, values: Any, name: Callable[[int], str]) -> None:
+    """Warn of columns of a dataframe that differ in every row, as those that name the rows do.
+
+    `values` (n_samples, n_features) are its numbers. Measurements are rarely all different and
+    whole; floats are left alone, and so are tables of few rows. `name` gives what to call column j.
+    """
+    columns = frame_columns(X)
+    if columns is None or not isinstance(values, np.ndarray) or len(values) < _FEWEST_NAMED:
+        return
+    found = []
+    for j, column in enumerate(columns):
+        mine = values[:, j]
+        if not (column.dtype.is_integer() or column.dtype in (nw.String, nw.Object)):
+            continue
+        if (mine == mine.round()).all() and len(np.unique(mine)) == len(mine):
+            found.append(name(j))
+    if found:
+        what, it, names = ("Column", "it", "names")
+        if len(found) > 1:
+            what, it, names = ("Columns", "they", "name")
+        warn_caller(
+            f"{what} {list_first(found)}: another whole number in each of the {len(values):,} "
+            f"rows. If {it} {names} the rows, drop {'it' if it == 'it' else 'them'}.",
+            IdentifierWarning,
         )
 
 

@@ -8,6 +8,7 @@ from sklearn.utils.random import sample_without_replacement
 from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_numpy
 from pckid._utils.parallel import blas_threads
 from pckid._utils.sklearn_compat import check_sample_weight
+from pckid.input.known import in_order_of
 from pckid.input.table import Table
 
 _SYMMETRIC = 1e-6
@@ -22,10 +23,15 @@ _HEAVIEST = 1e290
 _MOST_SHUFFLED = 1 << 20
 
 
-def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
-    """Check weights (n_samples,) and bring them to the host; None stays None."""
+def checked_weights(sample_weight: Any, n_samples: int, X: Any = None) -> np.ndarray | None:
+    """Check weights (n_samples,) and bring them to the host; None stays None.
+
+    A Series of pandas whose labels are those of the rows of `X` is put in their order.
+    """
     if sample_weight is None:
         return None
+    if hasattr(sample_weight, "reindex") and len(sample_weight) == n_samples:
+        sample_weight = in_order_of(X, sample_weight, "sample_weight")
     given = to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight
     rows = np.empty((n_samples, 0))
     weights = check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)

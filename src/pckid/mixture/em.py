@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,16 +46,6 @@ class Family(Protocol):
     def conditional_means(self, stats: Any, params: Any) -> Array: ...
 
     def n_parameters(self, n_components: int, n_features: int) -> int: ...
-
-
-class FittedMixtures(NamedTuple):
-    """Where EM ended."""
-
-    params: Any
-    log_likelihood: float  # mean over the rows, of the observed part
-    n_iter: int
-    converged: bool
-    log_likelihoods: tuple[float, ...] = ()  # after each iteration
 
 
 def log_weights(total: Array, n_samples: int) -> Array:
@@ -130,52 +120,6 @@ def share_among_components(weights: Array | None = None) -> Share:
 def weights_of(rows: Array | None, weights: Array) -> Array:
     """Pick the weights (..., n_samples) of some rows of a table; None is all of them."""
     return weights if rows is None else namespace(weights).take(weights, rows, axis=-1)
-
-
-def converge(
-    family: Family,
-    stats: Any,
-    params: Any,
-    *,
-    max_iter: int,
-    tol: float,
-    floor: float,
-    weights: Array | None = None,
-    tell: Callable[[int, float], None] | None = None,
-) -> FittedMixtures:
-    """Step until the mean log-likelihood of the observed part gains less than `tol`.
-
-    The rows may have `weights` (n_samples,) of mean 1. The parameters returned are those whose
-    likelihood was measured last. `tell` is called with each iteration and what it gained.
-    """
-    xp = namespace(params.means)
-    densities: list[Array] = []
-
-    def share(log_joint: Array, rows: Array | None) -> Array:
-        resp, log_density = responsibilities(log_joint)
-        if weights is not None:
-            mine = weights_of(rows, weights)
-            resp, log_density = resp * mine, log_density * mine
-        densities.append(log_density)
-        return resp
-
-    def expect(params: Any) -> tuple[Any, float]:
-        densities.clear()
-        sums = family.expect(stats, params, share)
-        return sums, float(xp.mean(xp.concat(densities, axis=1)))
-
-    sums, current = expect(params)
-    found: list[float] = []
-    for n_iter in range(1, max_iter + 1):
-        previous = current
-        params = family.constrain(family.update(stats, params, sums), floor)
-        sums, current = expect(params)
-        found.append(current)
-        if tell is not None:
-            tell(n_iter, current - previous)
-        if abs(current - previous) < tol:
-            return FittedMixtures(params, current, n_iter, True, tuple(found))
-    return FittedMixtures(params, current, max_iter, False, tuple(found))
 
 
 def best_start(scores: list[float], dtype: Any) -> int:

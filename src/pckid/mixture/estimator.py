@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context
+from pckid.input.column_groups import plain_table
 from pckid.input.table import Table, measure, standardise, take, usable_rows, variance_floor
 from pckid.input.validation import (
     all_or_nothing,
@@ -20,9 +21,17 @@ from pckid.input.validation import (
     dropped_features,
     validate_table,
 )
-from pckid.input.warnings import warn_caller, warn_empty_rows, warn_sentinels
+from pckid.input.warnings import (
+    warn_caller,
+    warn_empty_rows,
+    warn_identifiers,
+    warn_sentinels,
+    warn_unpaired,
+)
 from pckid.input.weights import checked_weights
-from pckid.mixture import em, starts, units
+from pckid.mixture import starts, units
+from pckid.mixture.convergence import FittedMixtures, Steps, converge
+from pckid.mixture.em import best_start
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.fitted import FittedMixture
 from pckid.mixture.given import Given
@@ -46,12 +55,16 @@ class IncompleteGaussianMixture(FittedMixture):
         "diag" each a vector of variances, "tied_diag" the same one to all; "spherical" gives each
         component one variance for all features.
     tol : float, default=1e-3
-        EM stops when the mean log-likelihood of the observed part gains less than this.
+        EM stops when a step gains less than this in the mean log-likelihood of the observed part
+        and, where values are missing, little is left to gain given the responsibilities: about
+        ten times this in the log-likelihood of the whole table. With 0 all iterations are plain
+        steps of EM.
     reg_covar : float, default=1e-6
         The smallest variance in any direction, in units of the features' observed variances. With
         0, it is an error if EM converges to a component that has no extent in some direction.
     max_iter : int, default=100
-        Most EM iterations. With 0 the mixture is what EM would have started from.
+        Most EM iterations, each an E-step and an M-step. With 0 the mixture is what EM would have
+        started from.
     n_init : int, default=1
         Number of starts; the fit of highest likelihood is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
@@ -100,7 +113,8 @@ class IncompleteGaussianMixture(FittedMixture):
     lower_bound_ : float
         Mean log-likelihood of the observed part of a row.
     lower_bounds_ : list of float
-        The same after each iteration of the best fit.
+        The same after each iteration of the best fit, or a bound below it where responsibilities
+        were held.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
@@ -115,6 +129,13 @@ class IncompleteGaussianMixture(FittedMixture):
 
     Notes
     -----
+    With nothing missing EM stops as in scikit-learn. Where much is missing its steps are many and
+    small, and one that gains little says nothing of how much is left. So the responsibilities are
+    then held, and the parameters brought to their maximum given these by an accelerated EM
+    (Varadhan and Roland 2008), before the mixture counts as converged. On small tables of which
+    half is missing, covariance matrices at the maximum of the likelihood may fit the rows too
+    closely: a larger `reg_covar`, or "diag", then describes new rows better.
+
     Rows in float32 are computed in float32 where covariances are diagonal or spherical, and so is
     what comes out. Covariance matrices ("full", "tied") are always computed in float64: near their
     floor, a determinant has no digit left in float32.
@@ -126,6 +147,9 @@ class IncompleteGaussianMixture(FittedMixture):
 
     Z. Ghahramani, M. I. Jordan. Supervised learning from incomplete data via an EM approach.
     NIPS 6, 1994.
+
+    R. Varadhan, C. Roland. Simple and globally convergent methods for accelerating the convergence
+    of any EM algorithm. Scandinavian Journal of Statistics 35, 2008.
 
     Examples
     --------
@@ -202,7 +226,8 @@ class IncompleteGaussianMixture(FittedMixture):
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 as two such rows, 0 as none. None counts all alike.
+            How much each row counts: 2 as two such rows, 0 as none. None counts all alike. A Series
+            of pandas whose labels are those of the rows of `X` is put in their order.
 
         Returns
         -------
@@ -237,8 +262,9 @@ class IncompleteGaussianMixture(FittedMixture):
         if self.warm_start and hasattr(self, "converged_"):
             before = Given(self.weights_, self.means_, None, self.covariances_)
         values = validate_table(self, X, reset=True)
+        warn_identifiers(plain_table(X), values, lambda j: column_name(self, j))
         xp = namespace(values)
-        weights: Any = checked_weights(sample_weight, values.shape[0])
+        weights: Any = checked_weights(sample_weight, values.shape[0], X)
         if weights is not None:
             counted = np.flatnonzero(weights)
             values = take_along(values, counted)
@@ -251,7 +277,7 @@ class IncompleteGaussianMixture(FittedMixture):
         # One variance holds for all columns of a sphere, so they have one scale.
         one_group = np.zeros(X.shape[1]) if family.SPHERICAL else None
         self._scaling = measure(X, groups=one_group, weights=weights)
-        check_columns_vary(len(self._scaling.used), X.shape)
+        check_columns_vary(len(self._scaling.used), X.shape, X=X)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
         usable = xp.nonzero(usable_rows(X, self._scaling))[0]
         warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
@@ -268,10 +294,13 @@ class IncompleteGaussianMixture(FittedMixture):
         if n_samples < table.n_samples:
             table = take(table, usable)
             weights = None if weights is None else take_along(weights, usable)
+        if family.MATRICES:
+            names = [column_name(self, j) for j in self._scaling.used]
+            warn_unpaired(to_numpy(table.observed), names)
         fit = self._best(table, weights, before)
         self._keep(fit, table, weights, units.only_values(to_numpy(values)))
 
-    def _best(self, table: Table, weights: Array | None, before: Given | None) -> em.FittedMixtures:
+    def _best(self, table: Table, weights: Array | None, before: Given | None) -> FittedMixtures:
         """Run EM from every start and keep the fit of highest likelihood."""
         counts = None if weights is None else to_numpy(weights)
         if weights is not None:
@@ -280,6 +309,7 @@ class IncompleteGaussianMixture(FittedMixture):
         rows = starts.Rows.of(table, counts, weights)
         family = FAMILIES[self.covariance_type]
         stats = family.statistics(table)
+        complete = bool(namespace(table.values).all(table.observed))
         rng = check_random_state(self.random_state)
         floor = variance_floor(self.reg_covar, self._dtype)
         chosen = before or Given(
@@ -293,20 +323,18 @@ class IncompleteGaussianMixture(FittedMixture):
             start = chosen.put_into(start, self.covariance_type, self._scaling, self.n_features_in_)
             report = _Report(self.verbose, self.verbose_interval, number)
             fits.append(
-                em.converge(
-                    family,
-                    stats,
+                converge(
+                    Steps(family, stats, floor, weights),
                     start,
                     max_iter=self.max_iter,
                     tol=self.tol,
-                    floor=floor,
-                    weights=weights,
+                    complete=complete,
                     tell=report.iteration,
                 )
             )
             report.end(fits[-1])
         scores = [fit.log_likelihood for fit in fits]
-        best = fits[em.best_start(scores, table.values.dtype)]
+        best = fits[best_start(scores, table.values.dtype)]
         if self.reg_covar == 0 and best.converged:
             _refuse_collapsed(best.params.covariances[0, ...], floor)
         if not best.converged and self.tol > 0 and self.max_iter > 0:
@@ -318,7 +346,7 @@ class IncompleteGaussianMixture(FittedMixture):
         return best
 
     def _keep(
-        self, fit: em.FittedMixtures, table: Table, weights: Array | None, constants: np.ndarray
+        self, fit: FittedMixtures, table: Table, weights: Array | None, constants: np.ndarray
     ) -> None:
         """Store the fit."""
         self._forget()
@@ -361,7 +389,7 @@ class _Report:
         print(f"  Iteration {n_iter}{more if self.verbose > 1 else ''}")
         self.last = now
 
-    def end(self, fit: em.FittedMixtures) -> None:
+    def end(self, fit: FittedMixtures) -> None:
         """Print how a start ended."""
         if not self.verbose:
             return

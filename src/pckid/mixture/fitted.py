@@ -131,10 +131,14 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         Returns
         -------
         bic : float
-            −2 log L + p log n, with p free parameters.
+            −2 log L + p log n, with p free parameters and n rows that have a value in a column
+            that varies.
         """
-        scores = to_numpy(self.score_samples(X))
-        return float(-2 * np.sum(scores) + self._n_parameters() * math.log(len(scores)))
+        _, log_density, table = self._score(X)
+        scores = log_density - units.log_volume(table.observed, self._scaling)
+        n_samples = int(to_numpy(table.observed).any(axis=1).sum())
+        penalty = self._n_parameters() * math.log(max(n_samples, 1))
+        return float(-2 * np.sum(to_numpy(scores)) + penalty)
 
     def aic(self, X: Any) -> float:
         """Compute the Akaike information criterion; lower is better.

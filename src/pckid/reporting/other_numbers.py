@@ -31,12 +31,15 @@ class OtherNumber(NamedTuple):
     signs: np.ndarray  # (n_samples,), −1 for rows without a cluster
 
 
-def find_other_numbers(estimator: Any, values: np.ndarray, forms: Forms) -> list[OtherNumber]:
+def find_other_numbers(
+    estimator: Any, values: np.ndarray, forms: Forms, *, has_groups: bool = True
+) -> list[OtherNumber]:
     """Cluster the rows of a fit into one cluster less, not below two, and into one more.
 
     Nothing is found for a single cluster, where rows had weights or known groups, and for a number
     with too few rows. `values` are those of all rows (n_samples, n_features), and `forms` says how
-    they are written.
+    they are written. Nothing sets clusters apart where the table has no clear groups
+    (`has_groups`).
     """
     n_clusters, labels = estimator.n_clusters_, own_labels(estimator)
     weighted = getattr(estimator, "_weighted", True) or hasattr(estimator, "known_groups_")
@@ -52,12 +55,17 @@ def find_other_numbers(estimator: Any, values: np.ndarray, forms: Forms) -> list
         others = np.full(len(labels), -1)
         others[rows] = own
         if len(np.unique(own)) == number:
-            found.append(_describe(estimator, values, labels, others, forms))
+            found.append(_describe(estimator, values, labels, others, forms, has_groups))
     return found
 
 
 def _describe(
-    estimator: Any, values: np.ndarray, labels: np.ndarray, others: np.ndarray, forms: Forms
+    estimator: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    others: np.ndarray,
+    forms: Forms,
+    has_groups: bool,
 ) -> OtherNumber:
     """Describe the clusters of labels (n_samples,), and compare them with those of the report."""
     rows, number = np.flatnonzero(others >= 0), int(others.max()) + 1
@@ -73,7 +81,7 @@ def _describe(
         order = np.argsort(-counts[cluster], kind="stable").tolist()
         shares = [(source, float(counts[cluster, source] / n_rows)) for source in order]
         sources = shares[:1] + [each for each in shares[1:] if each[1] >= _NAMED_SHARE]
-        gist = describe_cluster(features, number, forms, near).gist
+        gist = describe_cluster(features, number, forms, near, has_groups=has_groups).gist
         clusters.append(
             OtherCluster(cluster, int(signs[cluster]), n_rows, n_rows / len(rows), sources, gist)
         )

@@ -214,7 +214,8 @@ def summarise(
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS)
-    explained = explain(estimator, X)
+    explained = explain(estimator, X, assessment=assessment)
+    has_groups = assessment is None or assessment.has_groups is not False
     orders = find_category_orders(categories, names, list_orders(plain_table(X)))
     rows = collect_rows(
         estimator, values, embedding, explained, row_names, known, background.forms, orders
@@ -247,7 +248,7 @@ def summarise(
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
         profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
         other_numbers=(
-            find_other_numbers(estimator, values, background.forms)
+            find_other_numbers(estimator, values, background.forms, has_groups=has_groups)
             if len(values) <= MAX_ROWS
             else []
         ),
@@ -315,7 +316,11 @@ def _clusters(
                 stability=None if stability is None else float(stability[cluster.number]),
                 features=cluster.features[:MAX_RANKED],
                 description=describe_cluster(
-                    cluster.features, len(explained.clusters), forms, cluster.nearest
+                    cluster.features,
+                    len(explained.clusters),
+                    forms,
+                    cluster.nearest,
+                    has_groups=cluster.has_groups,
                 ),
                 representatives=[_row_name(row, names) for row in cluster.representatives],
             )

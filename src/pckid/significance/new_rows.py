@@ -21,7 +21,7 @@ from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen_categories
-from pckid.input.table import Scaling, Table, standardise_at_home, take
+from pckid.input.table import FARTHEST, Scaling, Table, standardise_at_home, take
 from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
 from pckid.outofcore import blocked
@@ -48,7 +48,8 @@ class RowChange(NamedTuple):
     Attributes
     ----------
     kind : {"outliers", "values", "category", "missing", "unseen", "cluster"}
-        The share of outliers; the mean of a column of numbers; the share of the category that
+        The share of outliers; the values of a column of numbers, all of which are compared, and of
+        which the mean is shown, or a share (`up_to`); the share of the category that
         changed most in a column of categories; the share of missing cells in a column; the share
         of cells with a category that the fit did not see; the share of a cluster.
     name : str
@@ -67,6 +68,10 @@ class RowChange(NamedTuple):
         What all numbers of a column seem to be multiplied by, as in another unit.
     category : object
         Which category the share is of, or the name of the cluster if it has one.
+    up_to : float or None
+        Where the mean of a column does not show what changed, or lies beyond what is measured, the
+        figures are the shares of rows up to this number: the decile of the fit where they differ
+        most.
     """
 
     kind: str
@@ -80,6 +85,7 @@ class RowChange(NamedTuple):
     p_value: float
     factor: float | None = None
     category: Any = None
+    up_to: float | None = None
 
     @property
     def moved(self) -> bool:
@@ -90,6 +96,8 @@ class RowChange(NamedTuple):
     def label(self) -> str:
         """What was compared, in words."""
         name = repr(brief(self.name, 30))
+        if self.up_to is not None:
+            return f"share of {name} up to {write_number(float(f'{self.up_to:.3g}'))}"
         return {
             "outliers": "outliers",
             "values": f"mean of {name}",
@@ -102,13 +110,15 @@ class RowChange(NamedTuple):
     @property
     def figures(self) -> list[str]:
         """Write what was found at the fit, now, and the interval of the latter."""
-        write = write_number if self.kind == "values" else "{:.1%}".format
+        is_mean = self.kind == "values" and self.up_to is None
+        write = write_number if is_mean else "{:.1%}".format
         before, now, low, high = map(write, (self.before, self.now, self.low, self.high))
         return [before, now, f"{low} to {high}"]
 
     def __str__(self) -> str:
         before, now, _ = self.figures
-        told = f"{self.label} {now} ({before} at the fit)"
+        colon = ":" if self.up_to is not None else ""
+        told = f"{self.label}{colon} {now} ({before} at the fit)"
         if self.factor is None:
             return told
         times = write_number(float(f"{max(self.factor, 1 / self.factor):.2g}"))
@@ -196,9 +206,10 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
     """Compare new rows with those that a model was fitted on.
 
     Outliers, the values and missing cells of each column, and the sizes of the clusters are
-    compared: values by Lepage's test for place and spread, shares by Fisher's exact test, all
-    corrected together (Holm), so that rows like those of the fit are said to differ in at most 5
-    of 100 tables. Differences of less than 5 % of the rows are not reported.
+    compared: values by Lepage's test for place and spread, which a column can fail whose mean is
+    the same, shares by Fisher's exact test, all corrected together (Holm), so that rows like those
+    of the fit are said to differ in at most 5 of 100 tables. Differences of less than 5 % of the
+    rows are not reported.
 
     Parameters
     ----------
@@ -334,12 +345,21 @@ def _compare_numbers(
             (np.asarray(x) * scale[j] + center[j]) / unit[j] for x in (shown, deciles)
         )
         shift = (new.means[j] - fit.means[j]) / max(fit.spreads[j], np.finfo(float).tiny)
-        distance = np.abs(np.cumsum(a) / a.sum() - np.cumsum(b) / b.sum()).max()
-        p_value, factor = lepage(a, b), _find_factor(*deciles)
         before, now, low, high = shown.tolist()
-        yield RowChange(
-            "values", name, before, now, low, high, float(shift), float(distance), p_value, factor
-        )
+        change = RowChange("values", name, before, now, low, high, float(shift), 0.0, lepage(a, b))
+        apart = np.abs(np.cumsum(a) / a.sum() - np.cumsum(b) / b.sum())
+        change = change._replace(distance=float(apart.max()))
+        # Of as many rows, one that was brought back to the farthest place is enough.
+        is_cut = abs(new.means[j]) + new.spreads[j] > FARTHEST / MOST_ROWS
+        if is_cut or (change.moved and low <= before <= high):
+            most = int(apart[:-1].argmax())
+            then, today = ((each.sum(), each[: most + 1].sum()) for each in (a, b))
+            shares = _compare_shares("values", name, then, today)
+            p_value, distance = change.p_value, change.distance
+            shares = shares._replace(p_value=p_value, distance=distance)
+            yield shares._replace(up_to=float(deciles[0, most]))
+        else:
+            yield change._replace(factor=_find_factor(*deciles))
 
 
 def _compare_categories(
