@@ -14,6 +14,7 @@ from experiments.informative import informative_command
 from experiments.known import known_command
 from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
+from experiments.outcomes import outcomes_command
 from experiments.paper import with_parameters
 from experiments.revealed import revealed_command
 from experiments.series import series_command
@@ -226,6 +227,7 @@ OWN = (
     revealed_command,
     series_command,
     new_rows_command,
+    outcomes_command,
 )
 for command in OWN:
     experiments.add_command(command)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
     from pckid.n_clusters import choose_n_clusters
+    from pckid.outcomes import compare_outcomes
     from pckid.reporting import report
     from pckid.significance.new_rows import compare_rows
     from pckid.streaming import cluster_file
@@ -49,6 +50,7 @@ __all__ = [
     "assess",
     "choose_n_clusters",
     "cluster_file",
+    "compare_outcomes",
     "compare_rows",
     "explain",
     "load",
@@ -74,6 +76,7 @@ _HOMES = {
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
     "choose_n_clusters": "pckid.n_clusters",
+    "compare_outcomes": "pckid.outcomes",
     "compare_rows": "pckid.significance.new_rows",
     "explain": "pckid.explanation",
     "nest_clusters": "pckid.explanation",
