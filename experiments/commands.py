@@ -18,6 +18,7 @@ from experiments.outcomes import outcomes_command
 from experiments.paper import with_parameters
 from experiments.revealed import revealed_command
 from experiments.series import series_command
+from experiments.years import years_command
 from pckid.cli._options import not_zero, stack_options
 
 Command = Callable[..., Any]
@@ -228,6 +229,7 @@ OWN = (
     series_command,
     new_rows_command,
     outcomes_command,
+    years_command,
 )
 for command in OWN:
     experiments.add_command(command)

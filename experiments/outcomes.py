@@ -115,13 +115,13 @@ def compare_stepmix(separation: float, run: int) -> list[Found]:
     from stepmix import StepMix
     from stepmix.datasets import data_bakk_response
 
-    X, y, _ = data_bakk_response(2000, separation, random_state=run)
+    X, y, _ = data_bakk_response(1000, separation, random_state=run)
     mine = compare_outcomes(PCKID(3, random_state=run, n_jobs=1).fit(X), X, y).outcomes[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         other = StepMix(
             3, n_steps=3, measurement="bernoulli", structural="gaussian_unit", correction="BCH",
-            n_init=10, random_state=run, progress_bar=0, max_iter=5000,
+            n_init=3, random_state=run, progress_bar=0,
         ).fit(X, y)  # fmt: skip
     theirs = np.sort(np.ravel(other.get_parameters()["structural"]["means"]))
     order, truth = np.argsort(mine.estimates[:, 0]), np.array([-1.0, 0.0, 1.0])
