@@ -221,3 +221,22 @@ def test_records_and_tables(old):
     assert frame["kind"].tolist() == ["stayed", "stayed", "stayed", "new"]
     assert len(model.matches_.table()) == 4
     assert "Cluster 3" in model.matches_._repr_html_()
+
+
+def test_categories_of_two_years_need_not_be_the_same():
+    def year(seed, names):
+        rng = np.random.default_rng(seed)
+        group = rng.choice(len(names), 150)
+        columns = {f"c{j}": np.array(names)[group] for j in range(3)}
+        return pd.DataFrame({**columns, "x": 6.0 * group + rng.normal(size=150)})
+
+    old = PCKID(2, **SMALL).fit(year(0, ["b", "c"]))
+    with pytest.warns(pckid.UnseenCategoryWarning):
+        model = PCKID(3, **SMALL).fit(year(1, ["b", "c", "a"]), like=old)
+    assert [each.kind for each in model.matches_.changes] == ["stayed", "stayed", "new"]
+
+
+def test_rows_may_have_weights(old):
+    X = draw(1, [30, 45, 60])
+    model = PCKID(3, **SMALL).fit(X, sample_weight=np.arange(135) % 3 + 1.0, like=old)
+    np.testing.assert_array_equal(model.labels_, old.predict(X))

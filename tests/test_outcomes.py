@@ -215,3 +215,26 @@ def test_intervals_of_shares_stay_within_their_bounds():
     assert (high <= 1).all()
     assert 0.05 < high[0, 0] < 0.2
     assert high[1, 0] - low[1, 0] == pytest.approx(2 * 1.98 * 0.05, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"missingness": "informative"},
+        {"covariance_type": "full"},
+        {"scaling": "common"},
+        {"column_groups": {"two": [0, 1]}, "group_weights": {"two": 0.5}},
+    ],
+    ids=lambda how: next(iter(how)),
+)
+def test_models_of_any_setting_are_compared(how, found):
+    each = compare_outcomes(PCKID(3, **SMALL, **how).fit(X), X, DAYS).outcomes[0]
+    np.testing.assert_allclose(each.estimates, found.outcomes[0].estimates, atol=0.05)
+
+
+def test_tables_of_categories_are_compared():
+    rng = np.random.default_rng(3)
+    texts = np.array([["a", "b", "c"][g] for g in GROUP], dtype=object)
+    table = pd.DataFrame({f"c{j}": np.where(rng.random(200) < 0.9, texts, "a") for j in range(6)})
+    outcome = compare_outcomes(PCKID(3, **SMALL).fit(table), table, DAYS).outcomes[0]
+    np.testing.assert_allclose(np.sort(outcome.estimates[:, 0]), [0, 10, 20], atol=1)
