@@ -8,6 +8,7 @@ from helpers import SMALL
 import pckid
 from pckid import PCKID
 from pckid.matching import (
+    _find_shaky,
     cross_count,
     find_changes,
     match_clusters,
@@ -159,6 +160,14 @@ def test_clusters_that_are_found_by_chance_are_not_called_changed():
     assert model.matches_.changed == []
     assert any(each.by_chance for each in model.matches_.changes)
     assert "chance" in str(model.matches_)
+
+
+def test_clusters_that_are_there_but_were_never_sure_are_shaky():
+    before = np.array([0, 0, 0, 1, 1, 1, 2, -1])
+    confidence = np.array([0.9, 0.9, 0.7, 0.7, 0.7, 0.9, 0.5, 0.0])
+    found = _find_shaky(before, confidence, np.array([30.0, 30.0, 90.0]))
+    # The third is nearly gone: what is left there tells nothing.
+    assert found.tolist() == [False, True, False]
 
 
 def test_columns_are_found_by_their_names(old):

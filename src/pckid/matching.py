@@ -30,6 +30,8 @@ N_RESAMPLES = 20
 MAX_ROWS = 1500  # resamples are drawn from so many rows
 # A difference that more of the resamples show is one that resampling alone would make.
 _CHANCE = 0.05
+# Rows of a cluster that may be called merged or scattered have at least this mean confidence.
+_SURE = 0.8
 # Of a cluster that is new, so many rows are outliers to the earlier model.
 _FAR, _MOST = 3.0, 0.5
 HEADS = ("what", "before", "now", "rows before", "rows now")
@@ -167,7 +169,7 @@ def follow_model(estimator: Any, earlier: Any, X: Any, grouping: Grouping) -> Fo
     n_features) are placed by both models.
     """
     check_earlier(earlier, X)
-    before, scores = place_by(earlier, X)
+    before, confidence, scores = place_by(earlier, X)
     now = to_numpy(estimator._compute("placement", X))
     k_before, k_now = earlier.n_clusters_, estimator.n_clusters_
     flows = cross_count(before, now, k_before, k_now)
@@ -176,7 +178,8 @@ def follow_model(estimator: Any, earlier: Any, X: Any, grouping: Grouping) -> Fo
     far = np.array([np.nanmean(np.append(scores[now == n] > _FAR, 0)) for n in range(k_now)])
     changes = find_changes(flows, pairs, sizes, far >= _MOST)
     if any(each.kind != "stayed" for each in changes):
-        changes = _judge_chance(estimator, X, changes, pairs, (before, now), flows)
+        shaky = _find_shaky(before, confidence, sizes)
+        changes = _judge_chance(estimator, X, changes, pairs, (before, now), flows, shaky)
     order = number_clusters(pairs, k_before, k_now)
     places = np.argsort(order)
     titles = cluster_titles(earlier)
@@ -231,12 +234,25 @@ def columns_like(earlier: Any, X: Any) -> Any:
     return frame.select(*names).to_native()
 
 
-def place_by(earlier: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Find the clusters and outlier scores (n_samples,) of rows by an earlier model."""
+def place_by(earlier: Any, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find clusters, confidence and outlier scores (n_samples,) of rows by an earlier model."""
     rows = columns_like(earlier, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShiftedRowsWarning)
-        return to_numpy(earlier.predict(rows)), to_numpy(earlier.outlier_score(rows))
+        labels, confidence = map(to_numpy, earlier.assign(rows))
+        return labels, confidence, to_numpy(earlier.outlier_score(rows))
+
+
+def _find_shaky(before: np.ndarray, confidence: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Find earlier clusters (k_before,) that are still there, but were never sure of their rows.
+
+    Labels and their `confidence` (n_samples,) are those of the earlier model; of a cluster that is
+    gone, rows of others are left, which tell nothing of it.
+    """
+    counts = np.bincount(before[before >= 0], minlength=len(sizes))
+    total = np.bincount(before[before >= 0], confidence[before >= 0], minlength=len(sizes))
+    is_there = 2 * counts / max(counts.sum(), 1) >= sizes / max(sizes.sum(), 1)
+    return is_there & (total < _SURE * counts)
 
 
 def cross_count(before: np.ndarray, now: np.ndarray, k_before: int, k_now: int) -> np.ndarray:
@@ -380,12 +396,14 @@ def _judge_chance(
     pairs: Sequence[tuple[int, int]],
     labels: tuple[np.ndarray, np.ndarray],
     flows: np.ndarray,
+    shaky: np.ndarray,
 ) -> list[ClusterChange]:
     """Find which changes clusterings of other rows of the same table would show as well.
 
     A clustering by a third of the rows is as far from that by all of them as one by as many new
     rows would be. An earlier cluster has no match by chance if more than one in twenty of these
-    find it again, or do not find those that its rows go to; a later one if they do not find it.
+    find it again, or do not find those that its rows go to, or if it was `shaky` (k_before,) from
+    the first; a later one if they do not find it.
     """
     (before, now), (k_before, k_now) = labels, flows.shape
     clustered = np.flatnonzero((before >= 0) & (now >= 0))
@@ -410,7 +428,7 @@ def _judge_chance(
         fresh += np.flatnonzero(goes_to[lost].any(axis=0)).tolist()
         again = max(earlier[lost], default=0.0)
         gone = 1 - min(later[fresh], default=1.0)
-        return bool(max(again, gone) > _CHANCE + 1e-9)
+        return bool(shaky[lost].any() or max(again, gone) > _CHANCE + 1e-9)
 
     return [each._replace(by_chance=each.kind != "stayed" and by_chance(each)) for each in changes]
 
