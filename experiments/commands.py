@@ -15,6 +15,7 @@ from experiments.known import known_command
 from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
+from experiments.outcomes import outcomes_command
 from experiments.paper import with_parameters
 from experiments.profiles import profiles_command
 from experiments.reveal import reveal_command
@@ -22,6 +23,7 @@ from experiments.revealed import revealed_command
 from experiments.scores import scores_command
 from experiments.seeds import seeds_command
 from experiments.series import series_command
+from experiments.years import years_command
 from pckid.cli._options import not_zero, stack_options
 
 Command = Callable[..., Any]
@@ -236,6 +238,8 @@ OWN = (
     seeds_command,
     objections_command,
     profiles_command,
+    outcomes_command,
+    years_command,
 )
 for command in OWN:
     experiments.add_command(command)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from pckid import PCKID, load, plots, save
+from pckid import PCKID, compare_outcomes, load, plots, save
 from pckid.describe.layout import map_coordinates
 from pckid.describe.rows import sample_by_cluster, to_matrix
 from pckid.series import from_array
@@ -229,3 +229,22 @@ def test_cells_to_measure_add_up_and_a_row_has_bars(model):
         f"1: {'abc'[shown.row.cluster]}, confidence {shown.row.confidence:.2f}"
     )
     mpl.pyplot.close("all")
+
+
+def test_outcomes_and_flows_are_drawn():
+    places = 9.0 * (np.arange(120) % 3)[:, None]
+    rows = np.random.default_rng(1).normal(size=(120, 4)) + places
+    old = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(rows[:60])
+    model = PCKID(3, n_inits=2, max_components=4, random_state=0).fit(rows[60:], like=old)
+    flow = plots.FlowDisplay.from_estimator(model).plot()
+    np.testing.assert_array_equal(flow.flows, model.matches_.flows)
+    assert len(flow.ax_.collections) == (flow.flows > 0).sum()
+    assert len(flow.ax_.texts) == 5
+    with pytest.raises(ValueError, match="like=model"):
+        plots.FlowDisplay.from_estimator(old)
+    found = compare_outcomes(model, rows[60:], {"days": rows[60:, 0], "late": ["a", "b"] * 30})
+    shown = plots.OutcomeDisplay.from_comparison(found).plot()
+    np.testing.assert_array_equal(shown.estimates, found.outcomes[0].estimates[:, 0])
+    assert shown.ax_.get_xlabel() == "days"
+    other = plots.OutcomeDisplay.from_comparison(found, 1, 1).plot(shown.ax_)
+    assert other.name == "late: b"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
     from pckid.n_clusters import choose_n_clusters
+    from pckid.outcomes import compare_outcomes
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
     from pckid.significance.new_rows import compare_rows
@@ -55,6 +56,7 @@ __all__ = [
     "assess",
     "choose_n_clusters",
     "cluster_file",
+    "compare_outcomes",
     "compare_rows",
     "explain",
     "explain_rows",
@@ -84,6 +86,7 @@ _HOMES = {
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
     "choose_n_clusters": "pckid.n_clusters",
+    "compare_outcomes": "pckid.outcomes",
     "compare_rows": "pckid.significance.new_rows",
     "explain": "pckid.explanation",
     "explain_rows": "pckid.row_explanation",

@@ -28,6 +28,7 @@ from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, Table, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
+from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
 from pckid.significance.ensemble import with_few_mixtures
@@ -51,7 +52,7 @@ _MAX_LANDMARKS = 3_000
 # What a fit finds of its own rows; not every fit finds all of it.
 _OF_OWN_ROWS = (
     "labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes", "_cluster_names",
-    "known_groups_", "known_conflicts_", "_own_scores",
+    "known_groups_", "known_conflicts_", "_own_scores", "matches_",
 )  # fmt: skip
 
 
@@ -186,6 +187,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         Known rows that the table puts elsewhere: their membership in their own cluster is at most
         0.1 / (n_clusters − 1). Row, group, the cluster it looks like, and its confidence there;
         only with `known`.
+    matches_ : ClusterMatches
+        What became of the clusters of an earlier model: which stayed, split, merged, vanished or
+        are new, and the rows that moved; only with `like`.
     embedding_ : array of shape (n_samples, n_clusters)
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.
@@ -310,6 +314,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         *,
         known: Any = None,
         groups: Any = None,
+        like: Any = None,
     ) -> Self:
         """Train the ensemble, embed the rows and cluster them.
 
@@ -337,6 +342,10 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             Which rows belong together, such as the members of a household: as the rows that could
             have been others come and go together, `confidence_` is lower. Labels stay the same. A
             Series of pandas is read as for `known`.
+        like : fitted PCKID, default=None
+            An earlier model, such as that of last year's table. Clusters that match one of its
+            clusters get its number and name, and `matches_` says what became of the others. The
+            clusters themselves stay what they are without it.
 
         Returns
         -------
@@ -364,8 +373,13 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             groups=self._read_groups(in_order_of(X, groups, "groups"), rows, sample),
         )
         self._projection, self._centers = grouping.projection, grouping.centers
-        self.inertia_, self._sharpness = grouping.inertia, grouping.sharpness
         self._score_scale = grouping.score_scale
+        self._sharpness, followed = grouping.sharpness, None
+        if like is not None:
+            followed = follow_model(self, like, X, grouping)
+            grouping = followed.grouping
+            self._centers = grouping.centers
+        self.inertia_ = grouping.inertia
         restore = restorer(X)
         self.cluster_centers_ = restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)
@@ -373,6 +387,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         # What an earlier fit left is of other rows.
         for name in _OF_OWN_ROWS:
             self.__dict__.pop(name, None)
+        if followed is not None:
+            self.matches_, self.cluster_names_ = followed.matches, followed.names
         if members is not None:
             self._name_known(members, grouping)
         self._place(rows, sample, grouping, restore)

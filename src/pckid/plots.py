@@ -646,6 +646,128 @@ class SeriesDisplay:
         return self
 
 
+@dataclass(eq=False, repr=False)
+class OutcomeDisplay(_Display):
+    """The estimate of one outcome in each cluster, with its 95 % interval.
+
+    Parameters
+    ----------
+    estimates, low, high : ndarray of shape (n_clusters,)
+        Means, or shares from 0 to 1.
+    cluster_names : list of str
+    name : str
+        Of the outcome.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, compare_outcomes, plots
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> found = compare_outcomes(model, X, {"days": np.arange(60.0)})
+    >>> plots.OutcomeDisplay.from_comparison(found).estimates.shape
+    (2,)
+    """
+
+    estimates: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    cluster_names: list[str]
+    name: str
+
+    @classmethod
+    def from_comparison(cls, comparison: Any, outcome: int = 0, category: int = 0) -> Self:
+        """Take one outcome of a comparison, or one category of it.
+
+        Parameters
+        ----------
+        comparison : OutcomeComparison
+            As from `pckid.compare_outcomes`.
+        outcome : int, default=0
+        category : int, default=0
+
+        Returns
+        -------
+        display : OutcomeDisplay
+        """
+        found = comparison.outcomes[outcome]
+        mean, low, high = (each[:, category] for each in (found.estimates, found.low, found.high))
+        name = f"{found.name}: {found.values[category]}".removesuffix(": ")
+        return cls(mean, low, high, comparison.cluster_names, name)
+
+    def _draw(self, ax: Any) -> None:
+        for cluster, mean in enumerate(self.estimates):
+            off = [[mean - self.low[cluster]], [self.high[cluster] - mean]]
+            how = {"color": f"C{cluster % 10}", "marker": MARKERS[cluster % len(MARKERS)]}
+            ax.errorbar(mean, cluster, xerr=np.maximum(off, 0), capsize=3, **how)
+        ax.set_yticks(range(len(self.estimates)), self.cluster_names)
+        ax.invert_yaxis()
+        ax.set(xlabel=self.name)
+
+
+@dataclass(eq=False, repr=False)
+class FlowDisplay(_Display):
+    """Rows by the cluster that an earlier model gives them, left, and by their own, right.
+
+    Parameters
+    ----------
+    flows : ndarray of shape (n_before, n_now)
+        Numbers of rows.
+    names_before, names_now : list of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, plots
+    >>> X = np.random.default_rng(0).normal(size=(80, 3)) + 6 * (np.arange(80) % 2)[:, None]
+    >>> old = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X[:40])
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X[40:], like=old)
+    >>> plots.FlowDisplay.from_estimator(model).flows.tolist()
+    [[20, 0], [0, 20]]
+    """
+
+    flows: np.ndarray
+    names_before: list[str]
+    names_now: list[str]
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """Take what became of the clusters of an earlier model.
+
+        Parameters
+        ----------
+        estimator : PCKID
+            Fitted with `like`.
+
+        Returns
+        -------
+        display : FlowDisplay
+        """
+        if not hasattr(estimator, "matches_"):
+            raise ValueError("The estimator follows no earlier model. Fit it with like=model.")
+        found = estimator.matches_
+        return cls(found.flows, found.names_before, found.names_now)
+
+    def _draw(self, ax: Any) -> None:
+        gap, t = 0.03 * self.flows.sum(), np.linspace(0, 1, 40)
+        sides = [self.flows.sum(axis=1), self.flows.sum(axis=0)]
+        starts = [np.cumsum(size + gap) - size - gap for size in sides]
+        used = [start.astype(np.float64) for start in starts]
+        for old, now in np.argwhere(self.flows > 0):
+            size, (a, b) = self.flows[old, now], (used[0][old], used[1][now])
+            low = a + (b - a) * (3 * t**2 - 2 * t**3)
+            ax.fill_between(t, low, low + size, color=f"C{now % 10}", alpha=0.6, linewidth=0)
+            used[0][old] += size
+            used[1][now] += size
+        names = (self.names_before, self.names_now)
+        places = zip((-0.02, 1.02), ("right", "left"), names, starts, sides, strict=True)
+        for x, align, titles, start, size in places:
+            for title, y in zip(titles, start + size / 2, strict=True):
+                ax.text(x, y, title, ha=align, va="center")
+        ax.invert_yaxis()
+        ax.set_axis_off()
+
+
 def _kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:
     """Compute the kernel between rows, of shape (n_rows, n_rows)."""
     table = standardised_rows(estimator, values)

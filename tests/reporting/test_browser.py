@@ -379,3 +379,21 @@ def test_pointing_at_a_row_draws_its_series(browser, series, tmp_path):
     seen = int((~np.isnan(table.values[row])).sum())
     assert len(browser.find_all(".own-series circle")) == seen
     assert browser.console() == []
+
+
+def test_outcomes_and_flows_are_drawn(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)) + 9 * (np.arange(120) % 3)[:, None]
+    old = PCKID(3, n_inits=2, max_components=4, random_state=0).fit(X[:60])
+    model = PCKID(3, n_inits=2, max_components=4, random_state=0).fit(X[60:], like=old)
+    found = pckid.compare_outcomes(
+        model, X[60:], {"days": rng.normal(size=60), "late": ["a", "b"] * 30}
+    )
+    path = tmp_path / "outcomes.html"
+    pckid.report(model, X[60:], path, assessment=False, outcomes=found)
+    open_report(browser, path)
+    assert len(browser.find_all('[data-chart="outcome"] svg.chart')) == 3
+    assert len(browser.find_all('[data-chart="flow"] svg.chart')) == 1
+    marks = '[data-chart="outcome"] svg.chart g[aria-label="dot"] path, [data-chart="outcome"] path'
+    assert len(browser.find_all(marks)) >= 9
+    assert browser.console() == []

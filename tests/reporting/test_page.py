@@ -16,6 +16,7 @@ from sklearn.base import clone
 import pckid
 from pckid.reporting import Background
 from pckid.reporting.page import LIBRARIES, SCRIPTS
+from pckid.reporting.payload import chart_data
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -99,7 +100,11 @@ def test_every_script_travels_in_the_page_and_every_chart_has_its_function(page)
     assert {*LIBRARIES, *SCRIPTS} == {p.name for p in folder.iterdir() if p.name.endswith(".js")}
     drawn = folder.joinpath("figures.js").read_text("utf-8").partition("const draw = {")[2]
     names = re.findall(r"(\w+): draw\w+,", drawn.partition("}")[0])
-    assert sorted(re.findall(r'data-chart="(\w+)"', page)) == sorted(names)
+    written = [
+        path.read_text("utf-8") for path in files("pckid.reporting").joinpath("templates").iterdir()
+    ]
+    assert set(re.findall(r'data-chart="(\w+)"', page)) < set(names)
+    assert set(re.findall(r'data-chart="(\w+)"', "".join(written))) == set(names)
 
 
 def test_licences_of_what_travels_in_the_page_are_installed_with_it(page):
@@ -389,3 +394,38 @@ def test_clusters_have_the_names_that_they_were_given(table):
     assert found.summary.titles == ["<young>", "Cluster 1", "old"]
     assert '<bdi data-name="0">&lt;young&gt;</bdi>' in found.html
     assert "<young>" not in found.html
+
+
+@pytest.fixture(scope="module")
+def later():
+    """A page on a fit like an earlier one, with outcomes; a name is markup."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(150, 4)) + 9 * (np.arange(150) % 3)[:, None]
+    old = pckid.PCKID(3, n_inits=4, max_components=4, random_state=0).fit(rows[:75])
+    old.cluster_names_ = ["<i>one</i>", None, "three"]
+    model = clone(old).fit(rows[75:], like=old)
+    outcomes = {"<b>days</b>": rng.normal(size=75), "stage": ["a", "b", None] * 25}
+    found = pckid.compare_outcomes(model, rows[75:], outcomes)
+    return pckid.report(model, rows[75:], assessment=False, outcomes=found)
+
+
+def test_outcomes_come_first_and_then_what_became_of_clusters(later):
+    sections = [a["id"] for a in Outline(later.html).all("section") if "id" in a]
+    assert sections[:3] == ["outcomes", "matches", "explore"]
+    assert "<b>days" not in later.html
+    assert "<i>one" not in later.html
+    assert html.escape("<b>days</b> shows no difference") in later.html.replace("&#34;", '"')
+    assert "3 of 3 clusters stayed." in later.html
+    assert later.html.count('data-chart="outcome"') == 3
+    assert "stage is missing in 25 rows, not compared." in later.html
+
+
+def test_outcomes_and_flows_are_packed(later):
+    data = chart_data(later.summary)
+    first, *shares = data["outcomes"]
+    np.testing.assert_allclose(
+        first["estimates"], later.summary.outcomes.outcomes[0].estimates[:, 0], rtol=1e-5
+    )
+    assert [each["share"] for each in shares] == [True, True]
+    assert data["flow"]["rows"] == later.summary.matches.flows.tolist()
+    assert data["flow"]["before"] == ["<i>one</i>", "Cluster 1", "three"]

@@ -11,7 +11,7 @@ from scipy import stats
 import pckid
 from pckid import PCKID, ShiftedRowsWarning, UncountedColumnsWarning, compare_rows
 from pckid.describe.row_summary import count_outliers, summarise_rows
-from pckid.significance.new_rows import _find_factor, _holm, homogeneity, lepage
+from pckid.significance.new_rows import _find_factor, holm, homogeneity, lepage
 
 QUICK = {"n_inits": 4, "max_components": 8, "random_state": 0}
 
@@ -287,7 +287,7 @@ class TestTests:
 
     def test_holm(self):
         p = np.array([0.01, 0.04, 0.03, 0.5])
-        np.testing.assert_allclose(_holm(p), [0.04, 0.09, 0.09, 0.5])
+        np.testing.assert_allclose(holm(p), [0.04, 0.09, 0.09, 0.5])
 
     @pytest.mark.slow
     def test_a_split_of_one_table_is_told_to_differ_in_at_most_one_of_twenty(self):

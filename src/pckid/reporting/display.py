@@ -8,6 +8,7 @@ from typing import Any
 from pckid._utils.files import atomic_file, check_target
 from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess
 from pckid.describe.rows import own_labels
+from pckid.outcomes import OutcomeComparison
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, describe_rows, summarise
 
@@ -62,6 +63,7 @@ def report(
     background: Background | None = None,
     *,
     assessment: Assessment | bool = True,
+    outcomes: OutcomeComparison | None = None,
 ) -> Report:
     """Report on a fitted estimator in one self-contained, interactive HTML page.
 
@@ -79,6 +81,8 @@ def report(
     assessment : Assessment or bool, default=True
         The verdict that the report opens with, as from `pckid.assess`. True computes it, which
         takes some seconds, with the estimator's `random_state`; False leaves it out.
+    outcomes : OutcomeComparison, optional
+        What the clusters were compared in, as from `pckid.compare_outcomes`: first on the page.
 
     Returns
     -------
@@ -102,7 +106,7 @@ def report(
         check_target(path)
     if assessment is True:
         assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
-    made = Report(summarise(estimator, X, background, assessment or None))
+    made = Report(summarise(estimator, X, background, assessment or None, outcomes))
     if path is not None:
         made.save(path)
     return made

@@ -9,6 +9,8 @@ import numpy as np
 
 from pckid._utils.quantities import DATE_KINDS
 from pckid.describe.rows import sample_by_cluster
+from pckid.matching import ClusterMatches
+from pckid.outcomes import OutcomeComparison
 from pckid.plots import KernelDisplay
 from pckid.reporting.cells import CellEffects
 from pckid.reporting.rows import RowTable
@@ -53,6 +55,8 @@ def chart_data(summary: Summary) -> dict[str, Any]:
         "chosen": summary.choice is not None,
         "numbers": _bars(summary),
         "missing": _missing(summary),
+        "outcomes": _outcomes(summary.outcomes),
+        "flow": _flow(summary.matches),
     }
 
 
@@ -139,6 +143,28 @@ def _missing(summary: Summary) -> dict[str, Any]:
         "shares": _to_lists(shares, 2),
         "ends": (ends * len(shares) / summary.n_rows).round(2).tolist(),
     }
+
+
+def _outcomes(found: OutcomeComparison | None) -> list[dict[str, Any]]:
+    """Write the estimates of each outcome, or category of one, in each cluster."""
+    return [
+        {
+            "share": each.kind != "mean",
+            "estimates": _to_lists(each.estimates[:, value], 6),
+            "low": _to_lists(each.low[:, value], 6),
+            "high": _to_lists(each.high[:, value], 6),
+        }
+        for each in (found.outcomes if found else ())
+        for value in range(len(each.values))
+    ]
+
+
+def _flow(found: ClusterMatches | None) -> dict[str, Any] | None:
+    """Write how many rows went from which cluster of an earlier model to which of this one."""
+    if found is None:
+        return None
+    # The colour of a cluster is that of its number, which a match keeps.
+    return {"before": found.names_before, "rows": found.flows.tolist()}
 
 
 def _to_lists(values: Any, digits: int) -> list[Any]:

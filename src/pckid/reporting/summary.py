@@ -28,7 +28,9 @@ from pckid.input.column_groups import plain_table
 from pckid.input.columns import list_orders
 from pckid.input.validation import feature_names
 from pckid.inspection.columns import ColumnSummary, summarise_column
+from pckid.matching import ClusterMatches
 from pckid.n_clusters import Choice
+from pckid.outcomes import OutcomeComparison
 from pckid.plots import (
     EmbeddingDisplay,
     KernelDisplay,
@@ -170,6 +172,8 @@ class Summary:
     # Groups of rows that were known for the fit, with those that look like another cluster
     known_rows: list[tuple[KnownGroup, list[tuple[str, Conflict]]]]
     left_out: list[tuple[str, str]]  # names and reasons
+    outcomes: OutcomeComparison | None  # what the clusters were compared in
+    matches: ClusterMatches | None  # what became of an earlier model's clusters
     notes: list[str]  # what was decided about the file, and what looks wrong
     orders: dict[str, list[str]]  # categories of columns that have an order, in it
     forms: dict[str, str]  # how numbers are written that are dates, hours, or have a unit
@@ -200,10 +204,12 @@ def summarise(
     X: Any,
     background: Background | None = None,
     assessment: Assessment | None = None,
+    outcomes: OutcomeComparison | None = None,
 ) -> Summary:
     """Compute everything that a report shows, of a fitted PCKID and the table it was fitted on.
 
-    The `assessment` is not computed here, since that takes some seconds.
+    The `assessment` is not computed here, since that takes some seconds; nor are `outcomes`, which
+    need more than the table.
     """
     row_names, known = describe_rows(background, X, len(own_labels(estimator)))
     background = background or Background(**getattr(X, "attrs", {}).get(ORIGIN, {}))
@@ -274,6 +280,8 @@ def summarise(
             for group in getattr(estimator, "known_groups_", [])
         ],
         left_out=_left_out(estimator, background, names),
+        outcomes=outcomes,
+        matches=getattr(estimator, "matches_", None),
         notes=list(background.notes),
         orders=orders,
         forms=background.forms,

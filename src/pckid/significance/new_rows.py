@@ -303,7 +303,7 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     for number, (title, a, b) in enumerate(clusters):
         change = _compare_shares("cluster", f"{number}", (n, a), (m, b), _MOVING)
         found.append(change._replace(category=title))
-    corrected = _holm(np.array([change.p_value for change in found])).tolist()
+    corrected = holm(np.array([change.p_value for change in found])).tolist()
     found = [c._replace(p_value=p) for c, p in zip(found, corrected, strict=True)]
     first = {"outliers": 0, "cluster": 2}
     found.sort(key=lambda c: (not c.moved, first.get(c.kind, 1), c.p_value, -c.distance))
@@ -412,7 +412,7 @@ def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
     return float(chi2_contingency(table, correction=False).pvalue) if table.shape[1] > 1 else 1.0
 
 
-def _holm(p_values: np.ndarray) -> np.ndarray:
+def holm(p_values: np.ndarray) -> np.ndarray:
     """Correct p-values (n,) so that one is below 5 % by chance in at most 5 of 100 tables."""
     order, corrected = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
     raised = p_values[order] * np.arange(len(order), 0, -1)

@@ -8,13 +8,15 @@ function showFigures(store) {
     likeness: drawLikeness,
     numbers: drawNumbers,
     missing: drawMissing,
+    outcome: drawOutcome,
+    flow: drawFlow,
   };
   document.querySelectorAll("[data-chart]").forEach((place) => {
     const chart = draw[place.dataset.chart];
     const again = whenWidthChanges(place, (width) =>
-      place.replaceChildren(chart(store, Math.min(width, 760))),
+      place.replaceChildren(chart(store, Math.min(width, 760), place.dataset.index)),
     );
-    if (chart === drawLikeness) store.on("rename", again);
+    if ([drawLikeness, drawOutcome, drawFlow].includes(chart)) store.on("rename", again);
   });
 }
 
@@ -223,5 +225,90 @@ function drawMissing({ data }, width) {
         : null,
     ],
     opacity: { type: "identity" },
+  });
+}
+
+/** The estimate of an outcome in each cluster, with its interval. */
+function drawOutcome(store, width, index) {
+  const { share, estimates, low, high } = store.data.outcomes[index];
+  const scale = share ? 100 : 1;
+  const clusters = d3.range(estimates.length).filter((cluster) => estimates[cluster] !== null);
+  const at = (values) => (cluster) => scale * values[cluster];
+  return drawChart({
+    width,
+    height: 34 * clusters.length + 50,
+    marginLeft: 110,
+    marginRight: 20,
+    marginBottom: 42,
+    x: { label: share ? "share, in %" : "mean", labelArrow: "none", grid: true, nice: true, ticks: 6 },
+    y: { type: "band", domain: clusters, label: null, tickFormat: (c) => brief(store.names[c], 16) },
+    ...clusterScales(estimates.length),
+    marks: [
+      Plot.ruleY(clusters, {
+        y: (cluster) => cluster,
+        x1: at(low),
+        x2: at(high),
+        stroke: (cluster) => cluster,
+        strokeWidth: 4,
+        strokeOpacity: 0.45,
+      }),
+      Plot.dot(clusters, {
+        y: (cluster) => cluster,
+        x: at(estimates),
+        r: 6,
+        fill: (cluster) => cluster,
+        symbol: (cluster) => cluster,
+      }),
+    ],
+  });
+}
+
+/** Bands of rows from the clusters of an earlier model, left, to those of this table, right. */
+function drawFlow(store, width) {
+  const { before, rows } = store.data.flow;
+  const gap = 0.03 * d3.sum(rows.flat());
+  const stack = (sums) => {
+    let from = 0;
+    return sums.map((size) => [from, (from += size + gap) - gap]);
+  };
+  const left = stack(rows.map((line) => d3.sum(line)));
+  const right = stack(rows[0].map((_, now) => d3.sum(rows, (line) => line[now])));
+  const [used, taken] = [left.map(([from]) => from), right.map(([from]) => from)];
+  const bands = rows.flatMap((line, old) =>
+    line.map((size, now) => {
+      const ends = [used[old], taken[now]];
+      used[old] += size;
+      taken[now] += size;
+      return d3.range(0, 1.001, 0.05).map((x) => {
+        const y = ends[0] + (ends[1] - ends[0]) * (3 * x * x - 2 * x * x * x);
+        return { x, low: y, high: y + size, band: `${old} ${now}`, now, size };
+      });
+    }),
+  );
+  const label = (ends, names, x, anchor) =>
+    Plot.text(ends, {
+      x,
+      y: (end) => (end[0] + end[1]) / 2,
+      dx: anchor === "end" ? -8 : 8,
+      textAnchor: anchor,
+      text: (_, index) => brief(names[index], 16),
+      filter: (end) => end[1] > end[0],
+    });
+  return drawChart({
+    width: Math.min(width, 620),
+    height: 60 + 50 * Math.max(left.length, right.length),
+    marginLeft: 120,
+    marginRight: 120,
+    x: { domain: [0, 1], axis: null },
+    y: { axis: null, reverse: true },
+    ...clusterScales(right.length),
+    marks: [
+      Plot.areaY(
+        bands.flat().filter((point) => point.size > 0),
+        { x: "x", y1: "low", y2: "high", z: "band", fill: "now", fillOpacity: 0.55 },
+      ),
+      label(left, before, 0, "end"),
+      label(right, store.names, 1, "start"),
+    ],
   });
 }

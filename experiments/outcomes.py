@@ -1,0 +1,189 @@
+"""Outcomes of clusters whose labels are uncertain: `python -m experiments outcomes`.
+
+Tables of groups that overlap, with missing values, and an outcome whose mean in each group is
+known: how often the intervals of `compare_outcomes` hold it, and those of the naive comparison,
+which takes every label for right. Tables in which the outcome has nothing to do with the groups:
+how often a difference is claimed. And the data sets of StepMix's examples: how far its three-step
+estimates are from ours.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from experiments.new_rows import Found, as_markdown
+from experiments.progress import experiment_progress
+from pckid import PCKID, compare_outcomes
+from pckid.outcomes import Outcome
+
+N_ROWS, N_FEATURES, MISSING = 1000, 6, 0.2
+SHARES = {2: (0.6, 0.4), 3: (0.5, 0.3, 0.2)}
+# (groups, distance of their centres from the middle, their standard deviations)
+SETTINGS = {
+    "2 groups, far overlap": (2, 1.4, (1.0, 1.0)),
+    "2 groups, some overlap": (2, 1.9, (1.0, 1.0)),
+    "3 groups, far overlap": (3, 1.7, (1.0, 1.0, 1.0)),
+    "3 groups, some overlap": (3, 2.2, (1.0, 1.0, 1.0)),
+    "3 groups of unequal spread": (3, 1.7, (0.7, 1.0, 1.4)),
+}
+# Groups that are no Gaussian clouds, which the correction takes them for.
+OTHERS = {"3 skewed groups": "skew", "3 groups with heavy tails (t, 4)": "tail"}
+KINDS = ("number", "0/1", "category")
+
+
+def draw_groups(
+    rng: np.random.Generator, n_groups: int, apart: float, spreads: Sequence[float], shape: str = ""
+) -> tuple[NDArray, NDArray]:
+    """Draw groups around orthogonal centres (n_rows, n_features), a fifth of the cells missing."""
+    group = rng.choice(n_groups, N_ROWS, p=SHARES[n_groups])
+    axes = np.linalg.qr(rng.normal(size=(N_FEATURES, N_FEATURES)))[0]
+    noise = rng.normal(size=(N_ROWS, N_FEATURES))
+    if shape == "skew":
+        noise = rng.exponential(size=noise.shape) - 1
+    elif shape == "tail":
+        noise = rng.standard_t(4, size=noise.shape) / np.sqrt(2)
+    X = apart * axes[group] + noise * np.array(spreads)[group][:, None]
+    X[rng.random(X.shape) < MISSING] = np.nan
+    kept = ~np.isnan(X).all(axis=1)
+    return X[kept], group[kept]
+
+
+def draw_outcome(rng: np.random.Generator, group: NDArray, kind: str) -> tuple[NDArray, NDArray]:
+    """Draw an outcome of rows (n_rows,) by their groups, and its truth in each (n_groups,)."""
+    if kind == "number":
+        return 1.0 * group + rng.normal(size=len(group)), np.arange(group.max() + 1.0)
+    truth = np.array([0.2, 0.5, 0.7])[: group.max() + 1]
+    hit = rng.random(len(group)) < truth[group]
+    return (hit.astype(float) if kind == "0/1" else np.where(hit, "a", "b").astype(object)), truth
+
+
+def naive_interval(outcome: Outcome, spread: NDArray) -> tuple[NDArray, NDArray]:
+    """Take every label for right: the usual interval (n_clusters,) of a mean."""
+    mean = outcome.uncorrected[:, 0]
+    half = 1.96 * spread / np.sqrt(outcome.n_rows)
+    return mean - half, mean + half
+
+
+def judge_table(setting: str, run: int) -> list[Found]:
+    """Compare outcomes of one table with the truth."""
+    rng = np.random.default_rng([run, len(setting), sum(map(ord, setting))])
+    if setting in SETTINGS:
+        X, group = draw_groups(rng, *SETTINGS[setting])
+    else:
+        X, group = draw_groups(rng, 3, 2.0, (1.0, 1.0, 1.0), OTHERS[setting])
+    drawn = {kind: draw_outcome(rng, group, kind) for kind in KINDS}
+    noise = rng.normal(size=len(group))
+    model = PCKID(group.max() + 1, random_state=run, n_jobs=1).fit(X)
+    outcomes = {kind: cells for kind, (cells, _) in drawn.items()}
+    compared = compare_outcomes(model, X, {**outcomes, "noise": noise})
+    k, labels = model.n_clusters_, model.labels_
+    both = np.zeros((k, k))
+    np.add.at(both, (labels, group), 1)
+    mine = linear_sum_assignment(-both)[1]
+    right = both[np.arange(k), mine].sum() / len(group)
+    posterior = float(compared.error_rates.diagonal() @ np.bincount(group)[mine] / len(group))
+    figures = {
+        "labels that are right": right,
+        "labels that are right, as estimated": posterior,
+        "mean confidence": float(model.confidence_.mean()),
+        "noise called different (5 % expected)": float(compared.outcomes[3].p_value <= 0.05),
+    }
+    for kind, outcome in zip(KINDS, compared.outcomes[:3], strict=True):
+        truth, cells = drawn[kind][1][mine], outcomes[kind]
+        held = (outcome.low[:, 0] <= truth) & (truth <= outcome.high[:, 0])
+        numbers = (cells == "a").astype(float) if kind == "category" else cells
+        spread = np.array([numbers[labels == c].std() for c in range(k)])
+        low, high = naive_interval(outcome, spread)
+        figures[f"truth within the 95 % interval: {kind}"] = held.mean()
+        figures[f"the same, naive: {kind}"] = ((low <= truth) & (truth <= high)).mean()
+        figures[f"error: {kind}"] = np.abs(outcome.estimates[:, 0] - truth).mean()
+        figures[f"error, naive: {kind}"] = np.abs(outcome.uncorrected[:, 0] - truth).mean()
+        figures[f"width of the interval: {kind}"] = (outcome.high - outcome.low)[:, 0].mean()
+    return [Found(part, setting, run, float(value)) for part, value in figures.items()]
+
+
+def compare_stepmix(separation: float, run: int) -> list[Found]:
+    """Compare with StepMix's three-step estimates on the data of its example (Bakk 2018)."""
+    from stepmix import StepMix
+    from stepmix.datasets import data_bakk_response
+
+    X, y, _ = data_bakk_response(1000, separation, random_state=run)
+    mine = compare_outcomes(PCKID(3, random_state=run, n_jobs=1).fit(X), X, y).outcomes[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other = StepMix(
+            3, n_steps=3, measurement="bernoulli", structural="gaussian_unit", correction="BCH",
+            n_init=3, random_state=run, progress_bar=0,
+        ).fit(X, y)  # fmt: skip
+    theirs = np.sort(np.ravel(other.get_parameters()["structural"]["means"]))
+    order, truth = np.argsort(mine.estimates[:, 0]), np.array([-1.0, 0.0, 1.0])
+    errors = (mine.high - mine.low)[order, 0] / (2 * 1.98)
+    apart = np.abs(mine.estimates[order, 0] - theirs)
+    figures = {
+        "StepMix within a standard error": (apart < errors).mean(),
+        "distance from StepMix, in standard errors": (apart / errors).mean(),
+        "error": np.abs(mine.estimates[order, 0] - truth).mean(),
+        "error of StepMix": np.abs(theirs - truth).mean(),
+        "error, naive": np.abs(np.sort(mine.uncorrected[:, 0]) - truth).mean(),
+    }
+    name = f"data_bakk_response, separation {separation:g}"
+    return [Found(part, name, run, float(value)) for part, value in figures.items()]
+
+
+def run_all(runs: int, seed: int, jobs: int) -> list[Found]:
+    """Run everything in `jobs` processes."""
+    from joblib import Parallel, delayed, parallel_config
+
+    tasks = [
+        delayed(judge_table)(setting, seed + run)
+        for setting in (*SETTINGS, *OTHERS)
+        for run in range(runs)
+    ]
+    tasks += [
+        delayed(compare_stepmix)(separation, seed + run)
+        for separation in (0.7, 0.8, 0.9)
+        for run in range(max(1, runs // 4))
+    ]
+    found: list[Found] = []
+    with (
+        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
+        experiment_progress(len(tasks), "Comparing") as advance,
+    ):
+        for part in Parallel(return_as="generator", batch_size=1)(tasks):
+            found += part
+            advance()
+    return found
+
+
+@click.command("outcomes")
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    help="Simulated tables of each kind; a quarter as many of StepMix's.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@click.option("--out", type=click.Path(file_okay=False), default="results/outcomes")
+def outcomes_command(runs: int, seed: int, jobs: int, out: str) -> None:
+    """Compare outcomes between clusters whose labels are uncertain, with a known truth.
+
+    Writes outcomes.csv and outcomes.md.
+    """
+    found = run_all(runs, seed, jobs)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "outcomes.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([Found._fields, *found])
+    text = as_markdown(found)
+    (folder / "outcomes.md").write_text(text, encoding="utf-8")
+    click.echo(text)

@@ -1,0 +1,240 @@
+"""Outcomes of clusters: plain means where labels are right, corrected ones where they are not."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from helpers import SMALL
+from scipy.stats import f_oneway, ttest_1samp
+from stepmix import StepMix
+from stepmix.datasets import data_bakk_response
+
+from pckid import PCKID, compare_outcomes
+from pckid.outcomes import _intervals, wald_test
+
+RNG = np.random.default_rng(0)
+GROUP = np.repeat([0, 1, 2], [90, 60, 50])
+X = RNG.normal(size=(200, 4)) + 12.0 * GROUP[:, None]
+X[RNG.random(X.shape) < 0.1] = np.nan
+DAYS = 10.0 * GROUP + RNG.normal(size=200)
+DAYS[:7] = np.nan
+STAGE = np.array(["early", "late", "middle"], dtype=object)[(GROUP + (RNG.random(200) < 0.3)) % 3]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return PCKID(3, **SMALL).fit(X)
+
+
+@pytest.fixture(scope="module")
+def found(model):
+    outcomes = {"days": DAYS, "relapsed": DAYS > 5, "stage": STAGE, "noise": RNG.normal(size=200)}
+    outcomes["relapsed"] = np.where(np.isnan(DAYS), np.nan, outcomes["relapsed"])
+    return compare_outcomes(model, X, outcomes)
+
+
+def test_of_clear_clusters_the_estimates_are_the_plain_figures(model, found):
+    assert [each.kind for each in found.outcomes] == ["mean", "share", "categories", "mean"]
+    days, relapsed, stage, _ = found.outcomes
+    for c in range(3):
+        mine = model.labels_ == c
+        plain = DAYS[mine & ~np.isnan(DAYS)]
+        assert days.estimates[c, 0] == pytest.approx(plain.mean(), abs=1e-3)
+        assert days.uncorrected[c, 0] == pytest.approx(plain.mean())
+        half = (days.high - days.low)[c, 0] / 2
+        assert half == pytest.approx(1.98 * plain.std() / np.sqrt(len(plain)), rel=0.35)
+        assert relapsed.estimates[c, 0] == pytest.approx((plain > 5).mean(), abs=1e-3)
+        shares = [np.mean(STAGE[mine] == name) for name in stage.categories]
+        np.testing.assert_allclose(stage.estimates[c], shares, atol=1e-3)
+        assert days.n_rows[c] == len(plain)
+    np.testing.assert_allclose(found.error_rates, np.eye(3), atol=1e-3)
+
+
+def test_missing_outcomes_are_left_out_and_counted(found):
+    assert [each.n_missing for each in found.outcomes] == [7, 7, 0, 0]
+    assert found.notes == [
+        "days is missing in 7 rows, not compared.",
+        "relapsed is missing in 7 rows, not compared.",
+    ]
+
+
+def test_differences_are_found_and_noise_is_not(found):
+    days, relapsed, stage, noise = found.outcomes
+    assert max(days.p_value, relapsed.p_value, stage.p_value) < 0.001
+    assert all(pair.p_value < 0.001 for pair in days.pairs)
+    assert [(pair.first, pair.second) for pair in days.pairs] == [(0, 1), (0, 2), (1, 2)]
+    for pair in days.pairs:
+        expected = days.estimates[pair.second] - days.estimates[pair.first]
+        np.testing.assert_array_equal(pair.difference, expected)
+    assert noise.p_value > 0.001
+
+
+def test_records_and_words(found):
+    records = found.records()
+    assert len(records) == len(found.to_frame()) == len(found.table()) == 18
+    assert records[0]["outcome"] == "days"
+    assert {each["category"] for each in records} == {None, "early", "late", "middle"}
+    assert "days differs between clusters (p < 0.001)" in str(found)
+    assert "Cluster 2" in found._repr_html_()
+
+
+def test_labels_that_are_wrong_are_corrected_for():
+    off, plain = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        group = rng.choice(2, 600)
+        rows = rng.normal(size=(600, 4)) + 1.0 * group[:, None]
+        rows[rng.random(rows.shape) < 0.2] = np.nan
+        rows = rows[kept := ~np.isnan(rows).all(axis=1)]
+        y = 2.0 * group[kept] + rng.normal(size=len(rows))
+        each = compare_outcomes(PCKID(2, **SMALL).fit(rows), rows, y).outcomes[0]
+        off.append(np.ptp(each.estimates) - 2)
+        plain.append(np.ptp(each.uncorrected) - 2)
+        assert each.p_value < 0.001
+    # Wrong labels draw the clusters together; without them the difference is about right.
+    assert np.mean(plain) < -0.3
+    assert abs(np.mean(off)) < abs(np.mean(plain)) / 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_three_steps_of_stepmix_agree_within_their_standard_error(seed):
+    rows, y, _ = data_bakk_response(1000, 0.9, random_state=seed)
+    mine = compare_outcomes(PCKID(3, **SMALL).fit(rows), rows, y).outcomes[0]
+    other = StepMix(
+        3, n_steps=3, measurement="bernoulli", structural="gaussian_unit", correction="BCH",
+        n_init=3, random_state=seed, progress_bar=0, max_iter=5000,
+    ).fit(rows, y)  # fmt: skip
+    theirs = np.sort(np.ravel(other.get_parameters()["structural"]["means"]))
+    order = np.argsort(mine.estimates[:, 0])
+    errors = (mine.high - mine.low)[order, 0] / (2 * 1.98)
+    assert (np.abs(mine.estimates[order, 0] - theirs) < errors).all()
+
+
+def test_estimates_do_not_depend_on_the_library_or_the_way_they_come(model, found, backend):
+    again = compare_outcomes(model, backend.asarray(X), DAYS)
+    # Rounding moves EM, and EM what comes of it.
+    np.testing.assert_allclose(again.outcomes[0].estimates, found.outcomes[0].estimates, rtol=1e-3)
+
+
+def test_frames_series_and_arrays_name_the_same(model):
+    shuffled = pd.DataFrame({"stage": STAGE, "days": DAYS}, index=range(1000, 1200))[::-1]
+    frame = pd.DataFrame(X, index=range(1000, 1200))
+    one = compare_outcomes(model, X, {"stage": STAGE, "days": DAYS})
+    two = compare_outcomes(PCKID(3, **SMALL).fit(frame), frame, shuffled)
+    three = compare_outcomes(model, X, pl.DataFrame({"stage": STAGE, "days": DAYS}))
+    for each in (two, three):
+        assert [outcome.name for outcome in each.outcomes] == ["stage", "days"]
+        for a, b in zip(one.outcomes, each.outcomes, strict=True):
+            np.testing.assert_allclose(a.estimates, b.estimates, atol=1e-6)
+    series = compare_outcomes(model, X, pd.Series(DAYS, name="days"))
+    assert series.outcomes[0].name == "days"
+    both = compare_outcomes(model, X, np.column_stack([DAYS, DAYS]))
+    assert [outcome.name for outcome in both.outcomes] == ["outcome 0", "outcome 1"]
+
+
+def test_ordered_categories_keep_their_order(model):
+    stage = pd.Categorical(STAGE, categories=["early", "middle", "late"], ordered=True)
+    outcome = compare_outcomes(model, X, pd.DataFrame({"stage": stage})).outcomes[0]
+    assert outcome.categories == ["early", "middle", "late"]
+    np.testing.assert_allclose(outcome.estimates.sum(axis=1), 1, atol=1e-6)
+
+
+def test_rows_beyond_the_sample_count(model, monkeypatch):
+    whole = compare_outcomes(model, X, DAYS).outcomes[0]
+    monkeypatch.setattr("pckid.outcomes.MAX_ROWS", 120)
+    some = compare_outcomes(model, X, DAYS).outcomes[0]
+    np.testing.assert_array_equal(some.n_rows, whole.n_rows)
+    np.testing.assert_allclose(some.estimates, whole.estimates, rtol=1e-3)
+    np.testing.assert_allclose(some.high - some.low, whole.high - whole.low, rtol=0.6)
+
+
+def test_one_cluster_and_constant_outcomes():
+    model = PCKID(1, **SMALL).fit(X)
+    outcome = compare_outcomes(model, X, {"days": DAYS}).outcomes[0]
+    assert outcome.p_value is None
+    assert outcome.pairs == ()
+    assert outcome.estimates[0, 0] == pytest.approx(np.nanmean(DAYS))
+    two = compare_outcomes(PCKID(2, **SMALL).fit(X), X, {"same": np.ones(200)}).outcomes[0]
+    assert two.p_value == 1.0
+    assert (two.high <= 1).all()
+
+
+def test_a_cluster_without_a_value_is_not_compared(model):
+    days = np.where(model.labels_ == 2, np.nan, DAYS)
+    outcome = compare_outcomes(model, X, days).outcomes[0]
+    assert np.isnan(outcome.estimates[2, 0])
+    assert [(pair.first, pair.second) for pair in outcome.pairs] == [(0, 1)]
+    assert outcome.p_value < 0.001
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        ({"days": DAYS[:50]}, "'days' has 50 values, but X has 200 rows"),
+        ({"days": [None] * 200}, "'days' has no value"),
+        ({"days": [np.inf] * 200}, "'days' holds infinity"),
+        ({"id": [f"a{i}" for i in range(200)]}, "'id' has 200 categories, more than 10"),
+        (np.zeros((2, 2, 2)), "shape"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(model, outcomes, told):
+    with pytest.raises(ValueError, match=told):
+        compare_outcomes(model, X, outcomes)
+
+
+def test_the_test_over_all_is_that_of_hotelling():
+    draws = RNG.normal(size=(40, 1))
+    # Of one contrast it is Student's test with the spread of the draws.
+    value = np.array([1.7 * draws.std(ddof=1)])
+    expected = ttest_1samp(draws[:, 0] - draws.mean() + 1.7 * draws.std(ddof=1) / np.sqrt(40), 0)
+    assert wald_test(value, draws) == pytest.approx(expected.pvalue)
+    twice = np.column_stack([draws, draws])
+    assert wald_test(np.repeat(value, 2), twice) == pytest.approx(expected.pvalue)
+
+
+def test_of_right_labels_the_test_over_all_is_about_an_analysis_of_variance():
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        label, y = np.arange(200) % 4, rng.normal(size=200)
+        parts = [y[label == c] for c in range(4)]
+        weights = rng.exponential(size=(100, 200))
+        draws = np.stack([weights[:, label == c] @ part for c, part in enumerate(parts)], axis=1)
+        draws /= np.stack([weights[:, label == c].sum(axis=1) for c in range(4)], axis=1)
+        first = np.array([part.mean() for part in parts])
+        mine = wald_test(first[1:] - first[0], draws[:, 1:] - draws[:, :1])
+        found.append((mine, f_oneway(*parts).pvalue))
+    mine, exact = np.array(found).T
+    assert np.abs(mine - exact).mean() < 0.1
+
+
+def test_intervals_of_shares_stay_within_their_bounds():
+    low, high = _intervals(np.array([[0.0], [0.5], [1.0]]), np.array([[0.0], [0.05], [0.0]]),
+                           np.array([30, 100, 30]), are_shares=True)  # fmt: skip
+    assert (low >= 0).all()
+    assert (high <= 1).all()
+    assert 0.05 < high[0, 0] < 0.2
+    assert high[1, 0] - low[1, 0] == pytest.approx(2 * 1.98 * 0.05, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"missingness": "informative"},
+        {"covariance_type": "full"},
+        {"scaling": "common"},
+        {"column_groups": {"two": [0, 1]}, "group_weights": {"two": 0.5}},
+    ],
+    ids=lambda how: next(iter(how)),
+)
+def test_models_of_any_setting_are_compared(how, found):
+    each = compare_outcomes(PCKID(3, **SMALL, **how).fit(X), X, DAYS).outcomes[0]
+    np.testing.assert_allclose(each.estimates, found.outcomes[0].estimates, atol=0.05)
+
+
+def test_tables_of_categories_are_compared():
+    rng = np.random.default_rng(3)
+    texts = np.array([["a", "b", "c"][g] for g in GROUP], dtype=object)
+    table = pd.DataFrame({f"c{j}": np.where(rng.random(200) < 0.9, texts, "a") for j in range(6)})
+    outcome = compare_outcomes(PCKID(3, **SMALL).fit(table), table, DAYS).outcomes[0]
+    np.testing.assert_allclose(np.sort(outcome.estimates[:, 0]), [0, 10, 20], atol=1)
