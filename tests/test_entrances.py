@@ -1,6 +1,7 @@
 """One table through Python, the shell, the app and a large file: one answer by all of them."""
 
 import csv
+import json
 from itertools import cycle
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
+from catalogue import OF_COLUMNS, STORED, describe, list_files, open_stored, options_of
+from click.testing import CliRunner
 from messy_tables import COLUMNS, write_messy_table
 from tiers import one_in
 
@@ -29,6 +32,42 @@ FILES = sorted(
     # One is not UTF-8: every entrance asks how it is encoded.
     if path.suffix in (".csv", ".tsv", ".xlsx") and path.name != "german-cp1252.csv"
 )
+
+
+STORED_ANSWERS = json.loads(STORED.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", STORED_ANSWERS)
+def test_the_catalogue_of_files_gives_what_it_gave(name, tmp_path):
+    """The contract of the front ends: columns, values and doubts of every stored file."""
+    path, expected = list_files(tmp_path)[name], STORED_ANSWERS[name]
+    table, options = open_stored(path, name)
+    assert describe(prepare(table, options)) == expected
+    # The app: the same bytes, uploaded.
+    upload = Upload(Path(path).name, Path(path).read_bytes(), table.reading)
+    assert describe(prepare(upload.open(), options)) == expected
+    # The shell: doubts by column, as `pckid inspect --json` lists them.
+    given = []
+    for key, value in options_of(name).items():
+        for each in value if key in OF_COLUMNS else [value]:
+            flags = ["--no-header"] if key == "header" else [f"--{key.replace('_', '-')}"]
+            given += flags if isinstance(each, bool) else [*flags, str(each)]
+    shown = json.loads(CliRunner().invoke(shell, ["inspect", str(path), *given, "--json"]).stdout)
+    doubts = sorted(
+        (problem["kind"], column["name"], problem["stops"])
+        for column in shown["columns"]
+        for problem in column["problems"]
+    )
+    problems = prepare(table, options).problems
+    assert doubts == sorted((each.code, each.column, each.stops) for each in problems)
+    # Python: the columns, or an error that holds the same doubts.
+    if any(doubt.endswith("(stops)") for doubt in expected["doubts"]):
+        with pytest.raises(UndecidedError) as refused:
+            read_table(path, **options_of(name))
+        assert [each[:2] for each in refused.value.problems] == [each[:2] for each in problems]
+    else:
+        frame = read_table(path, **options_of(name)).frame
+        assert list(frame.columns) == list(expected["columns"])
 
 
 def described(prepared):
