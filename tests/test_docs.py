@@ -152,7 +152,7 @@ PUBLIC = [
     *(f"pckid.{name}" for name in pckid.__all__ if name != "__version__"),
     *(
         f"{module}.{name}"
-        for module in ("pckid.metrics", "pckid.missing", "pckid.series")
+        for module in ("pckid.metrics", "pckid.series")
         for name in import_module(module).__all__
     ),
     *(

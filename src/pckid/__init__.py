@@ -8,7 +8,6 @@ from pckid._version import __version__
 if TYPE_CHECKING:
     from pckid import data as data
     from pckid import metrics as metrics
-    from pckid import missing as missing
     from pckid import plots as plots
     from pckid import series as series
     from pckid.assessment import assess
@@ -83,7 +82,7 @@ _HOMES = {
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
 }
-_MODULES = ("data", "metrics", "missing", "plots", "series")
+_MODULES = ("data", "metrics", "plots", "series")
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,6 @@ from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outofcore.files import BatchResult, FileRows
-from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
 from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
@@ -252,12 +251,10 @@ class Clustering:
             kept = (prepared.row_names,) if prepared.row_names else ()
         return Layout(kept, prepared.options.labels, outliers, instability)
 
-    def write(
-        self, writer: TableWriter, layout: Layout, stored: StoredLabels | None = None
-    ) -> Totals:
+    def write(self, writer: TableWriter, layout: Layout) -> Totals:
         """Write all rows with their clusters."""
         if self.rows is not None:
-            return write_labels(self.estimator, self.rows, writer, layout, stored)
+            return write_labels(self.estimator, self.rows, writer, layout)
         results = self.results[: 2 + layout.outliers]
         results += () if layout.instability is None else (layout.instability,)
         prepared, whole = self.prepared, self.prepared.rows_in_memory

@@ -26,7 +26,6 @@ from pckid.input.learning_rows import pool_size
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import BatchResult, FileRows
 from pckid.outofcore.rows import Survey
-from pckid.outofcore.stored import StoredLabels
 from pckid.series.files import prepare_table
 from pckid.spectral.assignment import FittedClusters, place_rows
 from pckid.tables.findings import Fact, Problem, advice
@@ -242,15 +241,11 @@ def write_labels(
     rows: FileRows,
     writer: TableWriter,
     layout: Layout,
-    stored: StoredLabels | None = None,
 ) -> Totals:
-    """Write the clusters of all rows of a file with a fitted model, as they come.
-
-    Labels that are `stored` are not computed again, and those that are computed are stored.
-    """
+    """Write the clusters of all rows of a file with a fitted model, as they come."""
     jobs = n_threads(model.n_jobs) if rows.local else 1
-    state = model._fitted, jobs, layout.outliers, stored
-    rows.refuse_changes()  # before labels are stored as those of this table
+    state = model._fitted, jobs, layout.outliers
+    rows.refuse_changes()
     with closing(rows.results(_label, state, layout.read)) as placed:
         totals = write_batches(model, placed, writer, layout)
     rows.refuse_changes()
@@ -295,16 +290,10 @@ def write_batches(
 
 
 def _label(
-    state: tuple[FittedClusters, int, bool, StoredLabels | None],
+    state: tuple[FittedClusters, int, bool],
     X: np.ndarray,
     known: np.ndarray | None,
 ) -> tuple[Array, ...]:
     """Label a batch of rows; those whose group is known keep it."""
-    fitted, jobs, outliers, stored = state
-    recalled = None if stored is None else stored.recall(len(X))
-    if recalled is not None:
-        return recalled
-    found = place_rows(fitted, X, known, jobs, outliers)
-    if stored is not None:
-        stored.keep(*found)
-    return found
+    fitted, jobs, outliers = state
+    return place_rows(fitted, X, known, jobs, outliers)

@@ -81,8 +81,7 @@ def test_names_that_replace_known_ones_are_told(customers, pckid, golden):
     assert re.search(r"Rows: few \d, lots \d\.", pckid("predict", model, row, "--out", out).err)
 
 
-@pytest.mark.parametrize("how", ["--stream", "--resume"])
-def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch, how):
+def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch):
     # One known row holds nothing else.
     lines = customers.read_text("utf-8").splitlines()
     customers.write_text("\n".join([*lines, "C60,many,,,"]) + "\n", "utf-8")
@@ -92,7 +91,7 @@ def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch
     options = ["--known", "segment", "-k", 2, "--inits", 3, "--json", "--outliers"]
     told = [
         pckid("cluster", customers, *options, *more, "--out", tmp_path / name)
-        for name, more in (("whole.csv", ["--no-stream"]), ("batches.csv", [how]))
+        for name, more in (("whole.csv", ["--no-stream"]), ("batches.csv", ["--stream"]))
     ]
     whole, batches = (json.loads(each.out) for each in told)
     for key in ("known_groups", "cluster_sizes", "cluster_names"):

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +24,6 @@ from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.n_clusters import CHOOSING
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
-from pckid.outofcore.stored import StoredLabels
 from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.tables.findings import Problem, advice
 from pckid.tables.options import ColumnOptions, ReadOptions, list_given
@@ -89,14 +88,9 @@ def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
 
 def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
-    resumed = f"{given.file}.resume" if given.resume and given.file else None
-    outputs = given.report_path, given.model_path, resumed
+    outputs = given.report_path, given.model_path
     check_outputs([given.table], [given.out, given.out_long], *outputs)
-    if given.resume and (not given.file or given.scheduler):
-        raise click.UsageError("--resume needs --out FILE, and no --scheduler.")
-    if given.resume and given.stream is False:
-        raise click.UsageError("--resume reads the table in batches: leave --no-stream out.")
-    asked = [key for key in ("stream", "scheduler", "resume") if getattr(given, key)]
+    asked = [key for key in ("stream", "scheduler") if getattr(given, key)]
     if asked and given.report_path:
         raise click.UsageError(
             "--report needs the table in memory, as it explains single rows: leave "
@@ -138,7 +132,7 @@ def _open(given: SimpleNamespace, reading: ReadOptions) -> OpenTable:
     """
     table = open_table(given.table, reading, at_most=0)
     _words.tell_notes(table.notes)
-    if given.stream or given.scheduler or given.resume:
+    if given.stream or given.scheduler:
         return table
     if _is_pipe(given.table) or given.report_path or given.case or given.stream is False:
         return table.read()
@@ -227,32 +221,10 @@ def _write(found: Clustering, given: SimpleNamespace) -> tuple[streaming.Totals,
         shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
         say(write_instability(shares))
     layout = found.layout(given.outliers, given.only_labels, shares)
-    with _stored(found, given) as stored:
-        totals = write_rows(found, layout, given, stored, found.profile_sheets())
-    if stored is not None:
-        stored.remove()
+    totals = write_rows(found, layout, given, found.profile_sheets())
     if found.rows is not None:
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
     return totals, layout
-
-
-@contextmanager
-def _stored(found: Clustering, given: SimpleNamespace) -> Iterator[StoredLabels | None]:
-    """Open the labels that an earlier run left, if this one is to continue it."""
-    if not given.resume:
-        yield None
-        return
-    prepared, mark = found.prepared, found.origin
-    del mark["parameters"]["n_jobs"]
-    mark |= {"columns": prepared.names, "reading": asdict(prepared.table.reading)}
-    mark["options"] = asdict(prepared.options)
-    path, dtype = f"{given.file}.resume", found.estimator._fitted.kernel.dtype
-    with StoredLabels(path, mark, dtype, given.outliers) as stored:
-        if stored.is_other:
-            note(f"{path} belongs to another table or setting: all rows are labelled anew.")
-        elif stored.n_rows:
-            say(f"Labels of {stored.n_rows:,} rows are there from the run before.")
-        yield stored
 
 
 def _tell_choice(estimator: PCKID) -> None:

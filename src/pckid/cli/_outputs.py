@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from pckid._utils.files import atomic_file, check_target
-from pckid.outofcore.stored import StoredLabels
 from pckid.runs import Clustering
 from pckid.streaming import Layout, Totals
 from pckid.tables.workbook_writing import Sheets
@@ -85,7 +84,6 @@ def write_rows(
     found: Clustering,
     layout: Layout,
     given: SimpleNamespace,
-    stored: StoredLabels | None = None,
     sheets: Sheets | None = None,
 ) -> Totals:
     """Write all rows with their clusters, and the lines of cases if asked to, by the options."""
@@ -93,7 +91,7 @@ def write_rows(
         given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas, sheets=sheets,
         to_stdout=not given.as_json,
     ) as writer:  # fmt: skip
-        totals = found.write(writer, layout, stored)
+        totals = found.write(writer, layout)
     cases = found.prepared
     if given.out_long and cases.lines is not None:
         with open_writer(given.out_long, escape_formulas=given.escape_formulas) as writer:

@@ -107,9 +107,6 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--scheduler", metavar="ADDRESS",
               help="Let the workers of a running Dask scheduler read the table and do the "
               "work.")  # fmt: skip
-@click.option("--resume", is_flag=True,
-              help="Keep labels in FILE.resume beside --out while they are found. The same command "
-              "after a stop goes on from there; the fit itself is repeated.")  # fmt: skip
 @click.option("--only-labels", is_flag=True,
               help="Write the column of --id, or the number of the row, and no other column beside "
               "the result.")  # fmt: skip

@@ -47,7 +47,7 @@ def apply(X: ArrayLike, mask: ArrayLike) -> NDArray[np.floating]:
 
     Examples
     --------
-    >>> from pckid.missing import apply
+    >>> from experiments.missing import apply
     >>> apply([[1, 2], [3, 4]], [[False, True], [False, False]])
     array([[ 1., nan],
            [ 3.,  4.]])
@@ -80,7 +80,7 @@ def mcar(X: ArrayLike, share: float, *, random_state: Seed = None) -> Mask:
     Examples
     --------
     >>> import numpy as np
-    >>> from pckid.missing import mcar
+    >>> from experiments.missing import mcar
     >>> mcar(np.ones((2, 6)), 0.5, random_state=0).astype(int)
     array([[0, 0, 0, 0, 1, 0],
            [1, 0, 0, 1, 0, 0]])
@@ -134,7 +134,7 @@ def mar(
     Examples
     --------
     >>> import numpy as np
-    >>> from pckid.missing import mar
+    >>> from experiments.missing import mar
     >>> age = np.linspace(20, 80, 1000)
     >>> X = np.column_stack([age, np.ones((1000, 4))])
     >>> mask = mar(X, 0.4, drivers=[0], random_state=0)
@@ -189,7 +189,7 @@ def nmar(X: ArrayLike, share: float, *, strength: float = 2.0, random_state: See
     Examples
     --------
     >>> import numpy as np
-    >>> from pckid.missing import nmar
+    >>> from experiments.missing import nmar
     >>> X = np.linspace(0, 1, 3000).reshape(1000, 3)
     >>> mask = nmar(X, 0.3, random_state=0)
     >>> bool(X[mask].mean() > X[~mask].mean())
@@ -233,7 +233,7 @@ def drop_quadrants(
     Examples
     --------
     >>> import numpy as np
-    >>> from pckid.missing import drop_quadrants
+    >>> from experiments.missing import drop_quadrants
     >>> drop_quadrants(np.ones((1, 16)), 1.0, random_state=0).reshape(4, 4).astype(int)
     array([[1, 1, 0, 0],
            [1, 1, 0, 0],
@@ -287,7 +287,7 @@ def cover_blocks(
     Two places, two dates of two bands each, and the elevation:
 
     >>> import numpy as np
-    >>> from pckid.missing import cover_blocks
+    >>> from experiments.missing import cover_blocks
     >>> clouds = [[True, False], [False, True]]
     >>> cover_blocks(np.ones((2, 5)), [[0, 1], [2, 3]], clouds).astype(int)
     array([[1, 1, 0, 0, 0],
@@ -329,7 +329,7 @@ def keep_one_per_row(X: ArrayLike, mask: ArrayLike, *, random_state: Seed = None
 
     Examples
     --------
-    >>> from pckid.missing import keep_one_per_row
+    >>> from experiments.missing import keep_one_per_row
     >>> mask = [[True, True], [True, False]]
     >>> keep_one_per_row([[1, 2], [3, 4]], mask, random_state=0).sum(axis=1)
     array([1, 1])

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pckid import missing
+from experiments import missing
 
 # Two-sided chance of a false alarm of one statistical comparison.
 ALPHA = 1e-9
