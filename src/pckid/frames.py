@@ -21,7 +21,6 @@ PYTHON = Dialect(
         "dates": as_parameter("dates", ["use"]),
         "skip_first": as_parameter("skip_first", [0]),
         "header": as_parameter("header", [False]),
-        "visible_only": as_parameter("visible_only", [True]),
         "n_clusters": "n_clusters",
         "together": "Give its values as groups= to fit and assess.",
     },
@@ -71,7 +70,6 @@ def read_table(
     skip_first: int | None = None,
     skip_below: int = 0,
     skip_last: int = 0,
-    visible_only: bool = False,
 ) -> TableFrame:
     """Read a table as the command line does.
 
@@ -119,8 +117,6 @@ def read_table(
     skip_last : int, default=0
         Rows at the end of a text file or sheet to leave out, such as totals and notes; blank ones
         are not counted.
-    visible_only : bool, default=False
-        Leave out rows that a sheet hides, as a filter does.
 
     Returns
     -------

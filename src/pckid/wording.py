@@ -63,8 +63,8 @@ NOTES = {
     "{others:is|are} not ({all} takes all).",
     "tables_beside": "An empty column stands between {before!q} and {after!q}. If these are two "
     "tables side by side, put each on a sheet of its own: they are read as one.",
-    "hidden_rows": "{n_rows:+row} {n_rows:is|are} hidden in the sheet, and taken, too "
-    "({say[visible_only]} leaves them out).",
+    "digits_lost": "Column {column!q} holds whole numbers of more than 15 digits: a sheet does not "
+    "keep all of them, so that different ones may read alike. Store them as text.",
     "formulas_without_results": "{n_cells:+formula} in the sheet: no result is stored with them, "
     "so they count as missing. Open the workbook in a spreadsheet program once, and save it.",
     "renamed": "Two columns named {old!q}: the second is now {new!q}.",
@@ -328,8 +328,6 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
         return f"{reading.kind}s{written}"
     if choice is None or reading.kind == "text":
         return ""
-    if not choice.example:
-        return f"shown with '{choice.unit}' in the sheet"
     form = choice.format
     thousands = _THOUSANDS.get(form.thousands, f"thousands '{form.thousands}'")
     units = f", unit {' or '.join(map(repr, choice.units))}" if choice.units else ""

@@ -132,24 +132,6 @@ def test_what_is_no_text_is_not_taken_for_one():
     assert app.error
 
 
-def test_rows_that_a_sheet_hides_are_left_out_by_a_tick(golden):
-    content = io.BytesIO()
-    with xlsxwriter.Workbook(content) as book:
-        sheet = book.add_worksheet()
-        for number, row in enumerate([["a", "b"], [1, 2], [3, 4], [5, 6]]):
-            sheet.write_row(number, 0, row)
-        sheet.set_row(2, options={"hidden": True})
-    app = page("study.xlsx", content.getvalue())
-    assert app.session_state["found"].table.n_rows == 3
-    golden(app.caption[0].value)
-    app.checkbox[1].check().run()
-    found = app.session_state["found"]
-    assert found.table.n_rows == 2
-    settings = Settings(found.upload, 2, ColumnOptions())
-    assert " --visible-only " in as_command(settings)
-    assert "visible_only=True" in as_python(settings)
-
-
 def test_a_row_of_units_is_left_out():
     app = page("units.csv", b"a,b\nkg,cm\n1,2\n3,4\n5,6\n")
     next(each for each in app.number_input if "units" in each.label).set_value(1).run()

@@ -45,7 +45,7 @@ NOTES = [
     Fact("code_unmatched", {"text": "-99"}),
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),
     Fact("tables_beside", {"before": "price", "after": "shop"}),
-    Fact("hidden_rows", {"n_rows": 3}),
+    Fact("digits_lost", {"column": "account"}),
     Fact("formulas_without_results", {"n_cells": 2}),
     Fact("dropped", {"alike": "values", "columns": ["a"]}),
     Fact("empty_clusters", {"n_found": 2, "n_clusters": 3}),

@@ -126,9 +126,6 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
     is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
     header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
     chosen: dict[str, Any] = {"header": header, "sheet": upload.reading.sheet}
-    if upload.name.lower().endswith("xlsx"):
-        label = "Leave out rows that the sheet hides"
-        chosen["visible_only"] = st.checkbox(label, key=f"visible-{key}")
     with st.container(horizontal=True):
         if header and (is_text or is_sheet):
             label = "Row with the names; 0: find it"

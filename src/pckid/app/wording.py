@@ -76,7 +76,6 @@ PAGE = Dialect(
         "sheet": "the menu",
         "skip_first": "the row with the names",
         "header": "untick “The columns have names”",
-        "visible_only": "a tick above",
         "n_clusters": "number of groups",
         "together": "As the name of the row, it lets rows that share a value be judged together.",
     },

@@ -93,9 +93,6 @@ reading = stack_options(
         help="Rows at the end of a text file or sheet to leave out, such as totals and notes. "
         "Blank ones are not counted.",
     ),
-    click.option(
-        "--visible-only", is_flag=True, help="Leave out rows that a sheet hides, as a filter does."
-    ),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
     click.option(
         "--max-unpacked", type=click.FloatRange(min=0, min_open=True, max=1e6), metavar="GB",

@@ -22,7 +22,6 @@ SHELL = Dialect(
         "dates": as_argument("dates", "use"),
         "skip_first": as_argument("skip_first", 0),
         "header": "--no-header",
-        "visible_only": "--visible-only",
         "n_clusters": "-k",
         "together": "With --id, rows that share a value are judged together.",
     },

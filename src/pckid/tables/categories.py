@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from pckid.input.cells import as_text
 from pckid.tables.kinds import Reading, ReadingRules
 from pckid.tables.numbers import MissingTokens, NotNumbers, is_text, observed_cells, try_columns
-from pckid.tables.sheet_numbers import with_points
 from pckid.tables.table import FileTable
 
 
@@ -68,7 +67,7 @@ def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
     """Read a column as an Arrow array of texts without blanks around them; null where missing."""
     column, missing = table.data.column(name), missing.of(name).among_texts
     if is_text(column.type):
-        return observed_cells(with_points(column, table.parts), missing)
+        return observed_cells(column, missing)
     try:
         coded = column.combine_chunks().dictionary_encode()
     except pa.ArrowNotImplementedError:  # lists and the like

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.dates import to_floats
-from pckid.tables.sheet_numbers import as_shown
 
 _CURRENCIES = {
     "$": "$ US$ USD", "A$": "A$ AUD", "C$": "C$ CAD", "NZ$": "NZ$ NZD", "€": "€ EUR Euro",
@@ -222,7 +221,7 @@ def choose_format(
     signs = signs._replace(units=tuple(sorted(units)), minus_behind=behind)
     return FormatChoice(
         signs, most, shapes.n_counted,
-        rival, as_shown(shapes.examples.get(telling, telling)), dict(units),
+        rival, shapes.examples.get(telling, telling), dict(units),
     )  # fmt: skip
 
 

@@ -37,7 +37,6 @@ from pckid.tables.numbers import (
     without_limits,
 )
 from pckid.tables.scanning import OpenTable
-from pckid.tables.sheet_numbers import sign_of
 from pckid.tables.table import FileTable
 
 # The first rows: as many cells in a table of any width.
@@ -202,10 +201,6 @@ def _glance(
     if not is_text(column.type):
         if not isinstance(values, np.ndarray):
             return Reading("text")
-        if sign := sign_of(head.data.schema.field(name)):
-            form, n_seen = NumberFormat(units=(sign,)), int(np.count_nonzero(~np.isnan(values)))
-            shown = FormatChoice(form, n_seen, n_seen, None, "", {sign: n_seen})
-            return Reading("number", number=form, choice=shown)
         return _kind_of_numbers(values, name, rules)
     if rules.format_of(name):
         return None

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from pckid._utils.text import brief
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
 from pckid.tables.formats import NumberFormat, parse_plain, read_numbers
-from pckid.tables.sheet_numbers import as_percent, sign_of
 from pckid.tables.table import FileTable, null_where
 
 MISSING_TOKENS = (
@@ -143,7 +142,6 @@ def try_numbers(
         values = to_floats(column.cast(pa.uint8()))
     elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         values = to_floats(column)
-        values = as_percent(values) if sign_of(table.data.schema.field(name)) == "%" else values
     elif pa.types.is_null(kind):
         values = np.full(len(column), np.nan)
     elif isinstance(form, DateFormat) and is_temporal(kind):

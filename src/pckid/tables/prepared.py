@@ -17,7 +17,6 @@ from pckid.tables.findings import Fact, Problem
 from pckid.tables.kinds import Reading, ReadingRules
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
-from pckid.tables.sheet_numbers import with_points
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.table import FileTable
 
@@ -149,5 +148,5 @@ class Prepared:
             data = self.table.whole.data
         if name is None or data is None:
             return None
-        cells = with_points(data.column(name), self.table.parts).to_pylist()
+        cells = data.column(name).to_pylist()
         return ["" if cell is None else as_text(cell) for cell in cells]

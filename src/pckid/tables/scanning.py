@@ -196,7 +196,7 @@ def open_table(
         found = find_source(source, most) if isinstance(source, str) else source
         table = _open_file(found._replace(max_bytes=most), given)
     is_sheet = any(part.sheet for part in table.parts)
-    if (given.sheet is not None or given.visible_only) and not is_sheet:
+    if given.sheet is not None and not is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
     named_by_row = table.text is not None or is_sheet
     if not named_by_row and (given.skip_first or given.skip_below or given.skip_last):

@@ -17,7 +17,6 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from pckid.exceptions import TableError
-from pckid.tables.sheet_numbers import sign_of
 
 MOST_ROWS = 1 << 20  # of a sheet, its header among them
 MOST_COLUMNS = 1 << 14
@@ -124,10 +123,7 @@ class WorkbookWriter:
                 _as_it_was(text) if cell is None else cell
                 for cell, text in zip(columns[j], as_read, strict=True)
             ]
-        kinds = [
-            "figure" if field.name == "confidence" else "share" if sign_of(field) == "%" else ""
-            for field in data.schema
-        ]
+        kinds = ["figure" if field.name == "confidence" else "" for field in data.schema]
         shown = [self._formats.get(kind) for kind in kinds]
         for row, cells in enumerate(zip(*columns, strict=True), self._n_rows + 1):
             for j, cell in enumerate(cells):

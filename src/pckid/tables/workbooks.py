@@ -9,21 +9,21 @@ from __future__ import annotations
 import datetime
 import io
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.findings import Fact
-from pckid.tables.headers import Range, find_header
+from pckid.tables.formulas import count_unsolved
+from pckid.tables.headers import Range, cell_text, find_header
 from pckid.tables.isolation import read_apart
-from pckid.tables.sheet_numbers import mark_numbers, write_numbers
 from pckid.tables.sources import Source, refuse_large, refuse_wide, require_library
-from pckid.tables.stored_sheets import StoredSheet, StoredSheets
 from pckid.tables.table import Part, SheetRows, as_whole
 
 if TYPE_CHECKING:  # The process that reads workbooks needs no more.
@@ -35,9 +35,12 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ROWS_AT_ONCE = 1 << 15
 _HEADER_ROWS = 100
 _MOST_NOTES = 5
-_MOST_LOOKED_AT = 1 << 24  # bytes of XML of other sheets
+_MOST_ALIKE = 20  # other sheets that are looked at
+_MARK = "\0"  # of numbers among texts, until they are written; no cell of a sheet holds it
+_COMMA = r"^[^,\d]{0,12}\d[\d.' ]*,\d+[^,\d]{0,12}$"  # in a number
+_MOST_EXACT = 2.0**53  # larger whole numbers lose digits in a sheet
 _FEWEST_TEXT_ROWS = 5
-_OPTIONS = ("sheet", "header", "skip_first", "skip_last", "visible_only")
+_OPTIONS = ("sheet", "header", "skip_first", "skip_last")
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
@@ -55,7 +58,6 @@ class SheetTable(NamedTuple):
     rows: SheetRows
     n_below: int  # rows below the table that were left out
     facts: list[Fact]
-    signs: Mapping[int, np.ndarray]  # (n_rows,) what the cells of columns are shown with
 
 
 def read_sheet(
@@ -89,22 +91,19 @@ def parse_sheet_names(source: Source) -> Iterator[Any]:
     yield names, names.index(found)
 
 
-def parse_workbook(
-    source: Source, sheet: str | None = None, visible_only: bool = False, **how: Any
-) -> Iterator[Any]:
+def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iterator[Any]:
     """Yield how sheets were read, then their table."""
     workbook = open_workbook(source)
     every = sheet == "all" and "all" not in workbook.sheet_names
     name, cells, others = choose_sheet(workbook, None if every else sheet, source.name)
-    with _open_content(source) as file:
-        stored = StoredSheets(file)
-        found = [_parse_sheet(cells, stored.look_at(name), visible_only, **how)]
-        alike = _find_alike(workbook, cells, others, stored)
-        if every:
-            for other in alike:
-                more = workbook.get_sheet_by_name(other)
-                found.append(_parse_sheet(more, stored.look_at(other), visible_only, **how))
+    found, alike = [_parse_sheet(cells, **how)], _find_alike(workbook, cells, others)
+    if every:
+        found += [_parse_sheet(workbook.get_sheet_by_name(other), **how) for other in alike]
     facts = [] if every else found[0].facts
+    with _open_content(source) as file:
+        n_unsolved = sum(count_unsolved(file, read.rows.name) for read in found)
+    if n_unsolved:
+        facts.append(Fact("formulas_without_results", {"n_cells": n_unsolved}))
     if alike and not every:
         facts.insert(0, Fact("same_columns", {"sheet": name, "others": alike}))
     rest = [other for other in others if other not in alike]
@@ -116,27 +115,19 @@ def parse_workbook(
         columns = [_join([part.combine_chunks() for part in each]) for each in parts]
         data = pa.Table.from_arrays(columns, names=data.column_names)
     refuse_wide(data.num_columns, source.name)
-    signs = {
-        j: np.concatenate([r.signs.get(j, np.full(r.data.num_rows, "")) for r in found])
-        for j in {j for read in found for j in read.signs}
-    }
+    data, inexact = _write_numbers(data)
+    facts += [Fact("digits_lost", {"column": name}) for name in inexact]
     yield {
         "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
         "facts": facts,
     }
-    yield write_numbers(data, signs)
+    yield data
 
 
-def _find_alike(
-    workbook: Any, cells: Any, others: Sequence[str], stored: StoredSheets
-) -> list[str]:
-    """Find sheets with the columns of a first one; not all are looked at where that takes long."""
-    alike, left = [], _MOST_LOOKED_AT
-    names = find_header(_first_rows(cells)).names
-    for other in others:
-        left -= stored.size(other)
-        if left < 0:
-            break
+def _find_alike(workbook: Any, cells: Any, others: Sequence[str]) -> list[str]:
+    """Find sheets with the columns of a first one, among the next ones."""
+    alike, names = [], find_header(_first_rows(cells)).names
+    for other in others[:_MOST_ALIKE]:
         more = workbook.get_sheet_by_name(other)
         if more.height and _holds_table(more) and find_header(_first_rows(more)).names == names:
             alike.append(other)
@@ -149,8 +140,6 @@ def _first_rows(cells: Any) -> list[list[Any]]:
 
 def _parse_sheet(
     cells: Any,
-    stored: StoredSheet,
-    visible_only: bool,
     header: bool = True,
     skip_first: int | None = None,
     skip_last: int = 0,
@@ -179,29 +168,17 @@ def _parse_sheet(
             row = top + found.first + 1
             facts.append(Fact("header_in_doubt", {"row": row, "unit": "row"}))
     begin = top + offset + 1
-    hidden = frozenset(row for row in stored.hidden if begin <= row <= top + cells.height)
-    skipped = hidden if visible_only else frozenset()
     filled = _fill_down(rows, merged, offset)
-    data, places, blank, n_notes = _read_rows(filled, names, cells.width, begin, skipped)
-    if hidden and not visible_only:
-        facts.append(Fact("hidden_rows", {"n_rows": len(hidden)}))
-    if stored.n_unsolved:
-        facts.append(Fact("formulas_without_results", {"n_cells": stored.n_unsolved}))
+    data, places, blank, n_notes = _read_rows(filled, names, cells.width, begin)
     if n_notes > skip_last:
         facts.append(Fact("notes_below", {"n_rows": n_notes}))
     beside = [j for j in range(2, len(places) - 1) if places[j] > places[j - 1] + 1]
     if beside:
         before, after = data.column_names[beside[0] - 1 : beside[0] + 1]
         facts.append(Fact("tables_beside", {"before": before, "after": after}))
-    numbers = np.setdiff1d(np.arange(begin, begin + data.num_rows + len(blank)), blank)
     data = data.slice(0, max(data.num_rows - max(skip_last - n_notes, 0), 0))
-    signs = {
-        j: stored.signs_of(left + column, numbers[: data.num_rows])
-        for j, column in enumerate(places)
-        if left + column in stored.shown
-    }
     where = SheetRows(begin, tuple(blank), cells.name)
-    return SheetTable(data, where, max(skip_last, n_notes), facts, signs)
+    return SheetTable(data, where, max(skip_last, n_notes), facts)
 
 
 def open_workbook(source: Source) -> Any:
@@ -319,11 +296,7 @@ def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -
 
 
 def _read_rows(
-    rows: Iterator[list[Any]],
-    names: list[str] | None,
-    width: int,
-    first: int,
-    skipped: frozenset[int],
+    rows: Iterator[list[Any]], names: list[str] | None, width: int, first: int
 ) -> tuple[Any, list[int], list[int], int]:
     """Read rows, the first of which is the sheet's row `first`; blank ones are left out.
 
@@ -342,7 +315,7 @@ def _read_rows(
         block.clear()
 
     for number, row in enumerate(rows, first):
-        filled = 0 if number in skipped else width - row.count("")
+        filled = width - row.count("")
         if not filled:
             after_blank = True
             blank.append(number)
@@ -381,7 +354,7 @@ def _sheet_column(cells: Sequence[Any]) -> Any:
         first, start = datetime.date.min, datetime.datetime.min
         spans = [_combine(first, c) - start if isinstance(c, datetime.time) else c for c in found]
         return pa.array(spans, pa.duration("us"))
-    return mark_numbers(found)
+    return _mark_numbers(found)
 
 
 def _join(parts: Sequence[Any]) -> Any:
@@ -390,6 +363,44 @@ def _join(parts: Sequence[Any]) -> Any:
     if kinds == {pa.date32(), pa.timestamp("us")}:
         kinds.remove(pa.date32())
     if len(kinds) > 1:
-        kinds, parts = {pa.string()}, [mark_numbers(part.to_pylist()) for part in parts]
+        kinds, parts = {pa.string()}, [_mark_numbers(part.to_pylist()) for part in parts]
     kind = kinds.pop()
     return as_whole(pa.chunked_array([part.cast(kind) for part in parts], kind))
+
+
+def _mark_numbers(cells: Iterable[Any]) -> Any:
+    """Make a column of the texts of cells, those of numbers marked as such."""
+    marked = [
+        cell if cell is None else _MARK * (type(cell) is float) + cell_text(cell) for cell in cells
+    ]
+    return pa.array(marked, pa.string())
+
+
+def _write_numbers(data: Any) -> tuple[Any, list[str]]:
+    """Write numbers among texts; beside decimal commas as every number format reads them.
+
+    Gives the columns of whole numbers, too, that are too large for a sheet to keep all digits.
+    """
+    inexact = []
+    for j, name in enumerate(data.column_names):
+        column = data.column(j)
+        if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+            low, high = (end.as_py() or 0 for end in pc.min_max(column).values())
+            if pa.types.is_integer(column.type) and max(-low, high) >= _MOST_EXACT:
+                inexact.append(name)
+        if not pa.types.is_string(column.type) or not pc.any(pc.starts_with(column, _MARK)).as_py():
+            continue
+        write = _without_point if pc.any(pc.match_substring_regex(column, _COMMA)).as_py() else str
+        cells = [
+            write(text[1:]) if text and text.startswith(_MARK) else text
+            for text in column.to_pylist()
+        ]
+        data = data.set_column(j, name, pa.array(cells, pa.string()))
+    return data, inexact
+
+
+def _without_point(number: str) -> str:
+    """Write a number without a decimal separator: "58e-1" for 5.8."""
+    minus, digits, exponent = Decimal(number).as_tuple()
+    whole = "-" * minus + "".join(map(str, digits))
+    return f"{whole}e{exponent}" if exponent else whole

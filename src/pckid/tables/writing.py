@@ -20,7 +20,6 @@ import pyarrow.parquet
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
 from pckid.tables.numbers import MISSING_TEXTS
-from pckid.tables.sheet_numbers import with_points
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import require_library
 from pckid.tables.table import FileTable
@@ -100,7 +99,7 @@ class TableWriter(ExitStack):
         as "007", "1.5M" or a whole number of 17 digits.
         """
         kept = table.data.select([name for name in table.names if name not in new])
-        columns = [with_points(column, table.parts) for column in kept.columns]
+        columns = list(kept.columns)
         kept = pa.Table.from_arrays(columns, schema=kept.schema) if columns else kept
         if self.kind in ("csv", "tsv"):
             self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
