@@ -88,7 +88,8 @@ def read_table(
         "revenue=1.234,56" for one. Detected by default.
     dates : sequence of str, default=()
         "leave-out", "use" (days; durations in hours), "month", "hour", "day-first" or
-        "month-first", for all columns or for one: "visit=use".
+        "month-first", for all columns or for one: "visit=use". Letters of strptime use dates that
+        are written otherwise: "born=%d %b %Y".
     columns : sequence of str, default=()
         The columns to use, names of rows among them; all by default.
     drop : sequence of str, default=()

@@ -67,8 +67,9 @@ reading = stack_options(
     click.option(
         "--dates", multiple=True, metavar="[NAME=]CHOICE",
         help="What becomes of dates and durations: leave-out (default), use (days; durations in "
-        "hours), month, hour; day-first or month-first use dates such as 3/4/2021. For one column "
-        "or for all. May be repeated.",
+        "hours), month, hour; day-first or month-first use dates such as 3/4/2021; letters of "
+        "strptime use those written otherwise: born='%d %b %Y'. For one column or for all. May be "
+        "repeated.",
     ),
     click.option("--delimiter", help='Separator of cells; "tab" for a tab. Detected by default.'),
     click.option(

@@ -72,7 +72,7 @@ def _parse_by_column(
     found: dict[str, str] = {}
     for value in values:
         name, _, choice = value.rpartition("=")
-        if choice not in choices:
+        if choice not in choices and not (option == "dates" and "%" in choice):
             raise OptionError(
                 f"{choice!r} is none of {', '.join(choices)}. Give one of them for all columns, or "
                 "NAME=ONE for a column.",

@@ -14,22 +14,11 @@ _TIME = (
     r" *(?P<half>[AaPp]\.?[Mm]\.?)?"
     r" *(?:Z|(?:UTC|GMT)?(?:(?P<zone>[+-]\d{1,2})(?::?(?P<past>\d{2}))?)?)?)?"
 )
-_MONTHS = (
-    "jan", "feb fév fev", "mar mär mrz", "apr avr abr", "may mai mag maj mei maggio",
-    "jun jui giu", "jul juil lug", "aug aoû aou ago", "sep set", "oct okt ott out", "nov",
-    "dec dez déc dic",
-)  # fmt: skip
-_NUMBER_OF = {name: month for month, names in enumerate(_MONTHS, 1) for name in names.split()}
 _PATTERNS = {
     "year-month-day": rf"^(?P<a>\d{{4}})[-/.](?P<b>\d{{1,2}})[-/.](?P<c>\d{{1,2}}){_TIME}$",
     "year-month": rf"^(?P<a>(?:19|20)\d\d)-(?P<b>0[1-9]|1[0-2])(?P<c>){_TIME}$",
     "day-month-year": rf"^(?P<c>\d{{1,2}})[-/.](?P<b>\d{{1,2}})[-/.](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
     "month-day-year": rf"^(?P<b>\d{{1,2}})[-/](?P<c>\d{{1,2}})[-/](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
-    "day month year": r"^(?P<c>\d{1,2})(?:\.|er|º)?[ -](?:de )?"
-    r"(?P<b>[^\d\s.,:;/-]{3,10})\.?,?[ -](?:de )?"
-    rf"(?P<a>\d{{4}}|\d{{2}}){_TIME}$",
-    "month day year": r"^(?P<b>[^\d\s.,:;/-]{3,10})\.? (?P<c>\d{1,2})(?:st|nd|rd|th)?,? "
-    rf"(?P<a>\d{{4}}){_TIME}$",
     # Days as pandas and Python write them: "-1 days +23:00:00" is an hour before.
     "hours:minutes": r"^(?:(?P<day>-?\d+) days?,? )?(?P<sign>[+-]?)(?P<hour>\d+)"
     r":(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$",
@@ -43,7 +32,9 @@ _FIRST_SHORT_YEAR = 30
 class DateFormat(NamedTuple):
     """How a column writes dates, and what number becomes of one; a duration is hours."""
 
-    layout: str = ""  # one of LAYOUTS, or several with " or " between; "" for Arrow's types
+    # One of LAYOUTS, or several with " or " between, or letters of strptime such as "%d %b %Y"; ""
+    # for Arrow's types.
+    layout: str = ""
     # "days" since 1970 began, in UTC where an offset from it is written; or the "month" from 1 to
     # 12, or the "hour" of the day, as written
     part: str = "days"
@@ -65,7 +56,7 @@ def count_dates(cells: Any) -> Counter[str]:
     Those that are dates with the day or with the month first are counted besides.
     """
     found: Counter[str] = Counter(dict.fromkeys((*LAYOUTS, EITHER_ORDER), 0))
-    if not pc.any(pc.match_substring_regex(cells, r"\d[-/. :]|[a-z] \d")).as_py():
+    if not pc.any(pc.match_substring_regex(cells, r"\d[-/. :]")).as_py():
         return found
     for layout in LAYOUTS:
         if pc.any(pc.match_substring_regex(cells, _PATTERNS[layout])).as_py():
@@ -91,6 +82,9 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     observed = pc.is_valid(cells).to_numpy(zero_copy_only=False)
+    if "%" in form.layout:
+        days = read_temporal(pc.strptime(cells, form.layout, "s", error_is_null=True), form.part)
+        return days, observed & np.isnan(days)
     parts = pc.extract_regex(cells, _PATTERNS[form.layout])
     hours = _part(parts, "hour", 0) + _part(parts, "minute", 0) / 60
     hours += _part(parts, "second", 0) / 3600
@@ -131,25 +125,13 @@ def _days(parts: Any) -> tuple[np.ndarray, np.ndarray]:
     short = pc.equal(pc.utf8_length(pc.struct_field(parts, "a")), 2)
     short = pc.fill_null(short, False).to_numpy(zero_copy_only=False)
     year = np.where(short, year + np.where(year < _FIRST_SHORT_YEAR, 2000, 1900), year)
-    month = _months(pc.struct_field(parts, "b"))
+    month = _part(parts, "b", np.nan)
     valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     months = np.where(valid, (year - 1970) * 12 + month - 1, 0).astype(np.int64)
     first = months.astype("M8[M]").astype("M8[D]")
     length = ((months + 1).astype("M8[M]").astype("M8[D]") - first).astype(np.int64)
     valid &= day <= length
     return np.where(valid, first.astype(np.int64) + day - 1, np.nan), np.where(valid, month, np.nan)
-
-
-def _months(texts: Any) -> np.ndarray:
-    """Read months, as numbers or as names in several languages; NaN for other words."""
-    codes = texts.dictionary_encode()
-    words = []
-    for word in map(str.lower, codes.dictionary.to_pylist()):
-        # "juin" and "juillet" differ in the fourth letter only.
-        named = _NUMBER_OF.get(word[:4], _NUMBER_OF.get(word[:3], np.nan))
-        words.append(float(word) if word.isdigit() else named)
-    index = pc.fill_null(codes.indices, len(words)).to_numpy(zero_copy_only=False)
-    return np.array([*words, np.nan])[index]
 
 
 def _part(parts: Any, name: str, absent: float) -> np.ndarray:

@@ -42,8 +42,9 @@ from pckid.tables.table import FileTable
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
 _DATE_ORDERS = ("day-month-year", "month-day-year")
-_OTHER_ORDERS = ("year-month-day", "year-month", "day month year", "month day year")
+_OTHER_ORDERS = ("year-month-day", "year-month")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
+"""What may become of dates; or letters of strptime, by which they are written."""
 _TIMES = ("date", "duration")
 _LEADING_ZEROS = r"^ *0\d+ *$"  # that numbers do not need
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -54,7 +55,7 @@ class ReadingRules(NamedTuple):
 
     missing: MissingTokens = MissingTokens.with_defaults()
     numbers: Mapping[str, NumberFormat] = _NOTHING  # set by hand; their units are found out
-    dates: Mapping[str, str] = _NOTHING  # one of DATE_CHOICES
+    dates: Mapping[str, str] = _NOTHING  # one of DATE_CHOICES, or letters of strptime
     decimal: str | None = None  # the decimal separator, where it is known for sure
     categorical: frozenset[str] = frozenset()  # whatever they look like
     kept: frozenset[str] = frozenset()  # neither names of rows nor free text, as they may look
@@ -202,6 +203,8 @@ def _glance(
         if not isinstance(values, np.ndarray):
             return Reading("text")
         return _kind_of_numbers(values, name, rules)
+    if "%" in rules.dates_of(name):
+        return Reading("date", date=DateFormat(rules.dates_of(name)))
     if rules.format_of(name):
         return None
     if isinstance(values, np.ndarray):
