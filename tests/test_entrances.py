@@ -24,7 +24,17 @@ from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
 
 CHEAP = {"n_inits": 1, "max_components": 2, "max_samples": 1.0, "random_state": 0}
-OPTIONS = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
+OPTIONS = [
+    "-k",
+    "2",
+    "--set",
+    "n_inits=1",
+    "--set",
+    "max_components=2",
+    "--set",
+    "max_samples=1.0",
+    "--no-assess",
+]
 WAYS = ("--stream", "--no-stream")  # taken in turns: `cluster_file` reads in batches, too
 FILES = sorted(
     path

@@ -61,8 +61,6 @@ NOTES = {
     "code_unmatched": "No cell of the table is {text!q}, which was to mean missing.",
     "same_columns": "Sheet {sheet!q} is read; {others!q} {others:has|have} the same columns and "
     "{others:is|are} not ({all} takes all).",
-    "tables_beside": "An empty column stands between {before!q} and {after!q}. If these are two "
-    "tables side by side, put each on a sheet of its own: they are read as one.",
     "digits_lost": "Column {column!q} holds whole numbers of more than 15 digits: a sheet does not "
     "keep all of them, so that different ones may read alike. Store them as text.",
     "formulas_without_results": "{n_cells:+formula} in the sheet: no result is stored with them, "
@@ -94,11 +92,6 @@ _TEXT = (
     "{column} holds text in {n_cells} of {n_observed:+cell}, first {example!q} in {where}. {hint}"
 )
 PROBLEMS = {
-    "transposed": (
-        "{n_columns} columns hold numbers, with text in the same row: the table looks transposed, "
-        "with rows where columns should be.",
-        "Turn it round: copy it, and in a spreadsheet paste it transposed.{units}",
-    ),
     "nothing left": (
         "No column is left to cluster: all hold dates, free text or names of rows.",
         "Take some of them: {say[dates]} or {say[columns]}.",
@@ -132,10 +125,6 @@ PROBLEMS = {
         _TEXT,
         "{leave} the column out ({drop}), or take it as categories ({category}).",
     ),
-    "repeated header": (
-        "The names of the columns are repeated in {where}{more}.",
-        "Remove such rows from the file.",
-    ),
     "rows below names": (
         "{n_columns} columns of numbers hold text in {where}{more}, such as {texts!q}: units, or "
         "the questions of a survey?",
@@ -162,9 +151,9 @@ PROBLEMS = {
         "If they mean the same, write them alike.",
     ),
     "repeated ids": (
-        "{column} holds {n_distinct} different values in {n_observed} rows: it seems to tell which "
-        "rows belong together, not what they are like.",
-        "{lines} leave it out: {aside_or_drop}. {say[together]}",
+        "{column} holds {n_distinct} different values in {n_observed} rows, each with another "
+        "{time!q} in every row: rows may be lines of cases, one after the other in time.",
+        "If so, {lines} gives each {name!q} one label. {say[together]}",
     ),
     "code for missing": ("{clause}, unlike its other values.", "If that means missing, add {fix}"),
     "outlier": (
@@ -181,21 +170,17 @@ PROBLEMS = {
         "If so, leave it out: {aside_or_drop}.",
     ),
     "may be a code": (
-        "{column} holds numbers, but its name, or zeros before them, suggest a code.",
+        "{column} holds numbers with zeros before them, as codes have.",
         "If so, take it as categories ({category}), or leave it out ({drop}).",
     ),
     "other unit": (
         "{column} is in {here} here, but was in {there} where the model was fitted.",
         "If that is not the same, convert it.",
     ),
-    "subtotals": (
-        "{column} holds {labels!q}, in a row each: these rows look like subtotals, not like data.",
-        "If so, remove them from the file; the spreadsheet that made them can do that.",
-    ),
     "extra rows": (
-        "The last {labels:row|rows} ({labels!q}) {labels:looks like a total or a note|look like "
-        "totals or notes}, not like data.",
-        "If so, leave {labels:it|them} out: {fix}{below}.",
+        "The last {n_rows:+row} {n_rows:is|are} the sum or the mean of those above in two columns "
+        "or more: totals, not data?",
+        "If so, leave {n_rows:it|them} out: {fix}.",
     ),
 }
 """What is wrong or doubtful about a table, and what to do, by code."""
@@ -357,8 +342,6 @@ def write_evidence(problem: Problem) -> str:
         case "rows below names":
             rows = "row" if data["n_rows"] == 2 else f"{data['n_rows'] - 1} rows"
             more["more"] = f" and the {rows} below" * (data["n_rows"] > 1)
-        case "repeated header":
-            more["more"] = f" and in {data['n_more']:,} more" * bool(data["n_more"])
         case "spelling variants":
             variants = data["variants"]
             n_more = sum(map(len, variants)) - 2
@@ -395,18 +378,9 @@ def write_fix(problem: Problem, words: Dialect) -> str:
             codes = [each for each in fix if isinstance(each, Missing)]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([SetOption("limits", "value")])
-        case "transposed":
-            skip = write([SetOption("skip_below", 1)])
-            of_units = f" If that row holds units, leave it out: {skip}."
-            more["units"] = of_units * (problem.rows == (1,))
         case "repeated ids":
-            more["lines"] = "If so,"
-            if "time" in data:
-                lines = {key: data[key] for key in ("time", "variable", "value") if key in data}
-                how = words.lines({"case": name, **lines})
-                more["lines"] = f"{how} gives each '{brief(name)}' one label. Otherwise"
-        case "extra rows":
-            more["below"] = " (with what is left out below already)" * data["more"]
+            lines = {key: data[key] for key in ("time", "variable", "value") if key in data}
+            more |= {"name": name, "lines": words.lines({"case": name, **lines})}
     drop = write([Drop(name)])
     more |= {"drop": drop, "category": write([ReadAs(name, "category")]), "fix": write(fix)}
     more["aside_or_drop"] = " or ".join(filter(None, [words.row_names(name), drop]))

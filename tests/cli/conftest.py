@@ -11,7 +11,7 @@ import pytest
 from pckid._utils.text import printable
 from pckid.data import penguins_path
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 class Result(NamedTuple):

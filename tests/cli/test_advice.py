@@ -16,7 +16,7 @@ from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
 from pckid.wording import PROBLEMS
 
-QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 
 
 @pytest.fixture
@@ -259,8 +259,18 @@ def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
 
 
 def test_the_command_of_a_report_gives_its_clusters_and_those_of_another_number(pckid, messy):
-    options = ["--yes", "--seed", 3, "--informative", "--same-units", "--group", "money=rev*"]
-    options += ["--embedding", "kernel_pca", "--max-samples", 0.6, *QUICK[:4]]
+    options = [
+        "--yes",
+        "--seed",
+        3,
+        "--set",
+        "missingness=informative",
+        "--set",
+        "scaling=common",
+        "--group",
+        "money=rev*",
+    ]
+    options += ["--set", "embedding=kernel_pca", "--set", "max_samples=0.6", *QUICK[:4]]
     command = ["cluster", "t.csv", "-k", 2, *options, "--report", "r.html", *QUICK[4:]]
     first = pckid(*command, "--out", "a.csv")
     assert first.code == 0, first.err

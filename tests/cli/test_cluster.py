@@ -16,7 +16,7 @@ from pckid.tables.options import ColumnOptions
 from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 def rows_of(content: bytes, delimiter=",") -> list[list[str]]:
@@ -89,7 +89,7 @@ def test_clusters_are_those_of_the_library(pckid, penguins):
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
 def test_columns_of_the_same_unit_need_not_be_leveled(pckid, penguins, how):
     arguments = ("cluster", penguins, "-k", 3, "--drop", "label", "--out", "o.csv", how, *QUICK)
-    assert pckid(*arguments, "--same-units", "--save", "m.pckid").code == 0
+    assert pckid(*arguments, "--set", "scaling=common", "--save", "m.pckid").code == 0
     assert load("m.pckid").scaling == "common"
     assert pckid(*arguments, "--save", "n.pckid").code == 0
     assert load("n.pckid").scaling == "each"

@@ -23,7 +23,7 @@ from pckid.cli.cluster import cluster
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.tables.options import ColumnOptions, ReadOptions
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 @pytest.fixture(scope="module")

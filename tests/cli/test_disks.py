@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 resource = pytest.importorskip("resource")
-CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--no-assess"]
+CHEAP = ["-k", "2", "--set", "n_inits=1", "--set", "max_components=2", "--no-assess"]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pckid.tables.findings import Drop, Problem
 from pckid.tables.options import ColumnOptions, ReadOptions
 
 NOTHING = ReadOptions(), ColumnOptions()
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 def write_numbers(path, n_rows=60, sep=",", **columns):

@@ -50,7 +50,7 @@ def hostile(tmp_path):
 def run(pckid, hostile, *more):
     return pckid(
         "cluster", hostile, "-k", 2, "--id", "id", "--label", "<i>group</i>",
-        "--report", "r.html", "--inits", "4", "--max-components", "5", *more,
+        "--report", "r.html", "--set", "n_inits=4", "--set", "max_components=5", *more,
     )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ def customers(tmp_path):
 
 def test_known_rows_name_clusters_in_the_file_the_words_and_the_model(customers, tmp_path, pckid):
     out, model = tmp_path / "out.csv", tmp_path / "m.pckid"
-    options = ["--known", "segment", "--inits", "3", "--no-assess", "--json"]
+    options = ["--known", "segment", "--set", "n_inits=3", "--no-assess", "--json"]
     told = pckid("cluster", customers, *options, "--out", out, "--save", model)
     found = json.loads(told.out)
     assert "segment" not in found["columns"]
@@ -69,7 +69,7 @@ def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
 
 
 def test_names_that_replace_known_ones_are_told(customers, pckid, golden):
-    options = ["--known", "segment", "--inits", "3", "--names", "few,lots"]
+    options = ["--known", "segment", "--set", "n_inits=3", "--names", "few,lots"]
     model, out = customers.with_name("m"), customers.with_name("out.csv")
     told = pckid("cluster", customers, *options, "--save", model, "--out", out)
     golden([line for line in told.err.splitlines() if "--names" in line])
@@ -88,7 +88,7 @@ def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch
     monkeypatch.setattr(files, "_MOST_ROWS", 16)
     for module in (known_rows, runs):
         monkeypatch.setattr(module, "MOST_KNOWN", 4)
-    options = ["--known", "segment", "-k", 2, "--inits", 3, "--json", "--outliers"]
+    options = ["--known", "segment", "-k", 2, "--set", "n_inits=3", "--json", "--outliers"]
     told = [
         pckid("cluster", customers, *options, *more, "--out", tmp_path / name)
         for name, more in (("whole.csv", ["--no-stream"]), ("batches.csv", ["--stream"]))
@@ -120,7 +120,16 @@ def test_files_are_clustered_by_known_rows(customers, tmp_path):
 
 def test_what_missing_values_could_change_is_a_column(penguins, tmp_path, pckid):
     told = pckid(
-        "cluster", penguins, "-k", 3, "--inits", 3, "--no-assess", "--instability", "--out", "o.csv"
+        "cluster",
+        penguins,
+        "-k",
+        3,
+        "--set",
+        "n_inits=3",
+        "--no-assess",
+        "--instability",
+        "--out",
+        "o.csv",
     )
     assert told.code == 0
     with open(tmp_path / "o.csv", encoding="utf-8") as file:

@@ -15,7 +15,17 @@ from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
 from pckid.wording import write_evidence
 
-CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
+CHEAP = [
+    "-k",
+    "2",
+    "--set",
+    "n_inits=1",
+    "--set",
+    "max_components=2",
+    "--set",
+    "max_samples=1.0",
+    "--no-assess",
+]
 BOTH = pytest.mark.parametrize("how", ["--no-stream", "--stream"])
 
 

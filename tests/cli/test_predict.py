@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 def patients(rng, n):
@@ -202,7 +202,17 @@ def test_an_id_that_repeats_is_pointed_out_and_its_rows_belong_together(pckid, t
         ",".join([f"{n}", *(f"{v:.3f}" for v in row)]) for n, row in zip(names, rows, strict=True)
     ]
     (tmp_path / "t.csv").write_text("\n".join(["patient_id,x,y,z", *lines]))
-    fast = ["cluster", "t.csv", "-k", "2", "--inits", "4", "--max-components", "6", "--json"]
+    fast = [
+        "cluster",
+        "t.csv",
+        "-k",
+        "2",
+        "--set",
+        "n_inits=4",
+        "--set",
+        "max_components=6",
+        "--json",
+    ]
     done = pckid(*fast, "--out", "a.csv")
     asked = done.only_told("repeated ids")
     assert (asked.column, asked.data["n_distinct"]) == ("patient_id", 24)

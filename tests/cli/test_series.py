@@ -15,7 +15,7 @@ from pckid import PCKID, save
 from pckid.series import from_long
 from pckid.wording import LEFT_OUT
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 HOW = ["--case", "patient", "--time", "date"]
 
 

@@ -15,7 +15,7 @@ from pyarrow.feather import write_feather
 from pckid import PCKID, load, runs
 from pckid.tables.writing import TableWriter
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 BATCHES = "is read in batches"
 
 
@@ -101,7 +101,7 @@ def test_weights_keep_a_table_whole(pckid, parquet):
 def test_a_device_gives_the_same_labels(pckid, parquet):
     pytest.importorskip("torch")
     base = ("cluster", parquet, "-k", 3, "--drop", "label", "--stream", "--only-labels", *QUICK)
-    there, here = pckid(*base, "--device", "cpu"), pckid(*base)
+    there, here = pckid(*base, "--set", "device=cpu"), pckid(*base)
     assert there.code == 0, there.err
     lines = [result.out.decode().splitlines() for result in (there, here)]
     labels = [[line.rsplit(",", 1)[0] for line in rows] for rows in lines]

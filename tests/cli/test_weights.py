@@ -10,7 +10,7 @@ from helpers import groups
 from pckid import PCKID
 from pckid.wording import LEFT_OUT
 
-QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 X, _ = groups(n_samples=60)
 COUNTS = np.random.default_rng(0).integers(0, 4, 60)
 

@@ -11,7 +11,7 @@ import python_calamine
 from open_tables import write_table
 
 FILES = Path(__file__).parents[1] / "tables" / "files"
-CHEAP = ["-k", "3", "--inits", "4", "--max-components", "6", "--no-assess"]
+CHEAP = ["-k", "3", "--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from pckid.series import SeriesTable, from_long
 
 X = groups()[0].round(3)
 X[0, 2] = 7.5
-QUICK = ["--inits", "5", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=5", "--set", "max_components=6", "--no-assess"]
 
 
 class Call(NamedTuple):
@@ -506,12 +506,12 @@ ROWS = [
     Row(
         "max_samples = 0",
         refused("Got 0 instead", lambda: X, max_samples=0),
-        usage("give a share between 0 and 1", "--max-samples", "0"),
+        usage("The 'max_samples' parameter of PCKID", "--set", "max_samples=0"),
     ),
     Row(
         "max_samples = 1.5",
         refused("Got 1.5 instead", lambda: X, max_samples=1.5),
-        usage("give a share between 0 and 1", "--max-samples", "1.5"),
+        usage("The 'max_samples' parameter of PCKID", "--set", "max_samples=1.5"),
     ),
     Row(
         "a seed of 2³²",

@@ -44,7 +44,6 @@ NOTES = [
     Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),
     Fact("code_unmatched", {"text": "-99"}),
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),
-    Fact("tables_beside", {"before": "price", "after": "shop"}),
     Fact("digits_lost", {"column": "account"}),
     Fact("formulas_without_results", {"n_cells": 2}),
     Fact("dropped", {"alike": "values", "columns": ["a"]}),

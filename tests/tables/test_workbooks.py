@@ -213,14 +213,6 @@ def test_names_are_in_the_row_below_those_that_are_skipped(tmp_path, skip_first,
     assert [note.code for note in table.notes] == ["rows_above"] * (skip_first is None)
 
 
-def test_two_tables_side_by_side_are_told_of(tmp_path):
-    spaced = [["a", "b", "", "c", "d"], *([i, i / 4, "", i / 2, i / 8] for i in range(20))]
-    table = scan_table(str(written(tmp_path / "t.xlsx", spaced)))
-    assert table.notes == (("tables_beside", {"before": "b", "after": "c"}),)
-    remarks = [row[:4] for row in spaced]
-    assert scan_table(str(written(tmp_path / "u.xlsx", remarks))).notes == ()
-
-
 def test_a_heading_over_data_does_not_take_a_row_of_data():
     rows = [["name", "", "age"], ["Ann", "Smith", 34.0], ["Bo", "Lee", 50.0]]
     assert find_header(rows, [((0, 0), (0, 1))]).end == 1

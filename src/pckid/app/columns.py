@@ -22,6 +22,7 @@ PER_PAGE = 30
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
 _USELESS = ("constant", "empty")
+_ABOUT_ROWS = ("rows below names", "extra rows")
 _OF_LINES = {
     "case": "Column that names the case",
     "time": "Column of times",
@@ -124,7 +125,7 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened)
     still_open = [
         problem
         for problem in found.problems
-        if options.with_fixes(problem.fix) != options or problem.code == "rows below names"
+        if options.with_fixes(problem.fix) != options or problem.code in _ABOUT_ROWS
     ]
     for number, group in enumerate(group_problems(still_open)):
         fixes = advice(group)
@@ -137,8 +138,9 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened)
                 changes[f"use-{place[fix.column]}-{key}"] = False
             elif isinstance(fix, ReadAs):
                 changes[f"role-{place[fix.column]}-{key}"] = fix.way
-            elif fix.name == "skip_below":
-                changes[f"skip-below-{reading_key(opened.upload, 'table')}"] = fix.value
+            elif fix.name in ("skip_below", "skip_last"):
+                widget = fix.name.replace("_", "-")
+                changes[f"{widget}-{reading_key(opened.upload, 'table')}"] = fix.value
             else:
                 changes[f"{fix.name}-{key}"] = fix.value
         st.warning(escape(write_evidence(group[0]) + write_alike(group), 300))

@@ -14,13 +14,12 @@ from pckid.app.wording import ELSEWHERE, HOW, PAGE
 from pckid.app.work import MAX_UNPACKED, Upload
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
-from pckid.tables.extra_rows import find_extra_rows
 from pckid.tables.findings import Fix, SetOption
 from pckid.tables.options import ReadOptions, option_of
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sources import Source
 from pckid.tables.workbooks import find_sheets
-from pckid.wording import write_evidence, write_note
+from pckid.wording import write_note
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
 TEXTS = ("csv", "tsv", "tab", "txt", "gz", "bz2", "xz", "zst", "lz4")
@@ -109,10 +108,6 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
     st.markdown(f"**{escape(upload.name)}**: {size}")
     for note in opened.table.notes:
         st.caption(escape(write_note(note, PAGE), 300))
-    extra = find_extra_rows(opened.table)
-    if extra is not None:
-        st.warning(escape(write_evidence(extra), 300))
-        _offer_to_leave_out_rows(extra.fix, key)
     st.dataframe(rows.slice(0, _SHOWN), height=215)
     return opened
 

@@ -57,8 +57,7 @@ def run_cluster(given: SimpleNamespace) -> None:
         table_format(given.file, table.n_rows)  # so that too many rows show before the work
     if table.data is None:
         say(f"{table.source} is read in batches; it need not fit in memory.")
-    make = PCKID.as_in_paper if given.paper else PCKID
-    estimator = make(**{"n_clusters": "auto", **_parameters(given)})
+    estimator = _make_estimator(given)
     with streaming.workers_of(given.scheduler) as read_rows:
         prepared, rows = streaming.prepare_rows(estimator, table, columns, read_rows)
         del table  # lines of cases need not stay in memory
@@ -73,21 +72,42 @@ def run_cluster(given: SimpleNamespace) -> None:
     tell_open(given.table, reading, columns, prepared.problems)
 
 
+def _make_estimator(given: SimpleNamespace) -> PCKID:
+    """Make the model that the options describe; what does not suit it is wrong use."""
+    unknown = given.settings.keys() - PCKID().get_params().keys()
+    if unknown:
+        known = ", ".join(sorted(PCKID().get_params()))
+        raise click.BadParameter(
+            f"there is no parameter {min(unknown)!r}; there are {known}.", param_hint="--set"
+        )
+    make = PCKID.as_in_paper if given.paper else PCKID
+    estimator = make(**{"n_clusters": "auto", **_parameters(given)})
+    estimator.set_params(**given.settings)
+    try:
+        estimator._validate_params()
+        place(np.zeros(1), estimator.device)
+    except (ImportError, ValueError) as error:
+        raise click.BadParameter(str(error).splitlines()[0], param_hint="--set") from None
+    return estimator
+
+
 def _parameters(given: SimpleNamespace) -> dict[str, Any]:
-    """Pick the parameters of the model that are options of the same name, and were given."""
-    names = PCKID().get_params()
-    return {key: v for key, v in vars(given).items() if key in names and v is not None}
+    """Pick the parameters of the model that have options of their own, and were given."""
+    own = {"n_clusters": given.n_clusters, "random_state": given.random_state}
+    return {key: v for key, v in (own | {"n_jobs": given.n_jobs}).items() if v is not None}
 
 
 def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
     """Pick the options that a report repeats, to give another number of clusters by them."""
-    asked = _parameters(given) | {"n_clusters": None, "n_jobs": None}
-    asked |= {key: bool(getattr(given, key)) for key in ("scaling", "missingness", "paper")}
-    return asked | {"groups": given.groups, "random_state": given.random_state or None}
+    settings = [f"{name}={value}" for name, value in given.settings.items()]
+    asked = {"settings": settings, "paper": given.paper, "groups": given.groups}
+    return asked | {"random_state": given.random_state or None}
 
 
 def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
+    given.missingness = given.settings.get("missingness") == "informative"
+    _make_estimator(given)
     outputs = given.report_path, given.model_path
     check_outputs([given.table], [given.out, given.out_long], *outputs)
     asked = [key for key in ("stream", "scheduler") if getattr(given, key)]
@@ -102,10 +122,6 @@ def _check_use(given: SimpleNamespace) -> None:
         )
     if asked:
         _refuse_batches(given)
-    try:
-        place(np.zeros(1), given.device)
-    except (ImportError, ValueError) as error:
-        raise click.BadParameter(str(error).splitlines()[0], param_hint="--device") from None
     if given.report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
     if given.names and given.n_clusters:
@@ -115,9 +131,8 @@ def _check_use(given: SimpleNamespace) -> None:
 def _refuse_batches(given: SimpleNamespace) -> None:
     for key in _ONLY_WHOLE:
         if getattr(given, key):
-            raise click.UsageError(
-                f"{as_argument(key)} needs the table in memory: add --no-stream."
-            )
+            said = "--set missingness=informative" if key == "missingness" else as_argument(key)
+            raise click.UsageError(f"{said} needs the table in memory: add --no-stream.")
 
 
 def _is_pipe(source: str) -> bool:

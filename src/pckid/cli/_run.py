@@ -111,7 +111,7 @@ def _explain(error: Exception) -> int:
     told, code, is_known = str(error) or type(error).__name__, EXIT_RUNTIME, True
     if _is_want_of_memory(error):
         if not told.startswith("There is not enough memory:"):
-            told = "There is not enough memory. Try a smaller --max-components, or fewer --inits."
+            told = "There is not enough memory. Try --set max_components=10, or --set n_inits=5."
     elif isinstance(error, OSError) and error.errno == errno.EBADF and not error.filename:
         drop_output()
         told = "Standard input or output is closed. Give the table's name, or --out."

@@ -1,5 +1,6 @@
 """`pckid cluster`: find clusters in a table."""
 
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,13 +10,24 @@ from pckid.cli import _options
 from pckid.cli._process import loading_libraries
 
 
-def _share_or_rows(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Read a share up to 1, or a whole number of rows."""
-    if value is None or 0 < value <= 1:
-        return value
-    if value >= 2 and value == int(value):
-        return int(value)
-    raise click.BadParameter("give a share between 0 and 1, or a whole number of rows from 2 on.")
+def _read_settings(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Any]:
+    """Read parameters of the estimator: numbers, true, false, none, and other words as they are."""
+    found: dict[str, Any] = {}
+    for each in values:
+        name, sign, text = each.partition("=")
+        if not (name and sign and text):
+            raise click.BadParameter(f"{each!r} is not NAME=VALUE.")
+        found[name.strip()] = text
+        for kind in (int, float):
+            with suppress(ValueError):
+                found[name.strip()] = kind(text)
+                break
+        else:
+            known = {"true": True, "false": False, "none": None}
+            found[name.strip()] = known.get(text.lower(), text)
+    return found
 
 
 def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -74,33 +86,17 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Keep the model for `pckid predict`.")  # fmt: skip
 @_options.reading
-@click.option("--inits", "n_inits", type=click.IntRange(1),
-              help="Mixture models for every number of components; 10 by default.")  # fmt: skip
-@click.option("--max-components", type=click.IntRange(2),
-              help="Largest number of components of a mixture model. By default 1.5 times the root "
-              "of the number of rows, at most 60.")  # fmt: skip
-@click.option("--max-samples", type=float, callback=_share_or_rows,
-              help="Share of the rows that each model sees; a whole number above 1 counts rows. By "
-              "default half of the rows, at most 500.")  # fmt: skip
-@click.option("--embedding", type=click.Choice(["random_walk", "kernel_pca"]),
-              help="How rows are laid out before they are grouped; random_walk by "
-              "default.")  # fmt: skip
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_read_settings,
+              help="Set a parameter of pckid.PCKID: max_components=20, scaling=common for columns "
+              "in one unit, missingness=informative, device=cuda. May be repeated.")  # fmt: skip
 @click.option("--paper", is_flag=True,
               help="Cluster as in the paper's experiments: its mixtures, its weights, its "
               "embedding. Options given beside it still hold.")  # fmt: skip
-@click.option("--same-units", "scaling", flag_value="common",
-              help="All columns of numbers are in the same unit, as pixels, bands or dates of a "
-              "series are: one that varies more tells more. Otherwise all columns tell "
-              "alike.")  # fmt: skip
-@click.option("--informative", "missingness", flag_value="informative",
-              help="Missingness itself carries information about the clusters, as where values are "
-              "missing because of what they would have been.")  # fmt: skip
 @click.option("--seed", "random_state", type=click.IntRange(0, 2**32 - 1), default=0,
               show_default=True,
               help="Start of the random numbers: the same seed gives the same "
               "clusters.")  # fmt: skip
 @_options.jobs
-@click.option("--device", help='Where to compute, such as "cuda". The processor by default.')
 @click.option("--stream/--no-stream", "stream", default=None,
               help="Read the table in batches, or whole. By default in batches if it is "
               "large.")  # fmt: skip

@@ -1,104 +1,46 @@
-"""Rows of a table that are no data: totals, averages, notes on the source."""
+"""Rows at the end of a table that are no data: totals and averages, found by arithmetic."""
 
-import csv
-import io
-import re
-from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+import numpy as np
 
 from pckid.tables.findings import Problem, SetOption
-from pckid.tables.kinds import first_rows
 from pckid.tables.scanning import OpenTable
-from pckid.tables.text import last_text
 
-_MOST_ROWS = 10
-_TOTAL = re.compile(
-    r"(?:(?:grand|sub)[ -]?)?totals?|sums?|overall|averages?|avg|means?|median|std|summe|"
-    r"(?:zwischen|gesamt)summe|gesamt(?:ergebnis)?|insgesamt|mittelwert|durchschnitt|schnitt|somme|"
-    r"total général|ensemble|moyenne|médiane|suma|total general|promedio|media|mediana|totale|"
-    r"somma|totaal|gemiddelde|totalt|genomsnitt|soma|média|razem|średnia|итого|всего|среднее|"
-    r"合計|平均|总计|合计|平均值",
-    re.IGNORECASE,
-)
-# "North Total", "Total Nord": as spreadsheets write them between the rows.
-_SUBTOTAL = re.compile(
-    rf"(?P<above>.+?)[ :-]+(?:{_TOTAL.pattern}|ergebnis)|(?:{_TOTAL.pattern})[ :-]+(?P<below>.+)",
-    re.IGNORECASE,
-)
-_NOTE = re.compile(
-    r"(?:sources?|quellen?|notes?|remarks?|comments?|footnotes?|legend|anmerkung(?:en)?|hinweise?|"
-    r"bemerkung(?:en)?|stand|legende|remarques?|notas?|fuentes?|fonti?|fontes?|bron(?:nen)?|"
-    r"last updated|updated|exported|generated|created|printed|erstellt|exportiert|data (?:as )?of|"
-    r"copyright)\b.*|[*†©].*|\(\d+\) .*|\d\) .*|source\s*:.*",
-    re.IGNORECASE | re.DOTALL,
-)
-_SIGNS_AROUND = " \t:.*=Σ∑"
+_MOST_ROWS = 3
+_FEWEST_ABOVE, _FEWEST_COLUMNS = 3, 2
+# A sum is exact but for rounding of its terms; a mean may be written with fewer digits.
+_OFF_SUM, _OFF_MEAN = 1e-9, 1e-3
 
 
-def find_extra_rows(table: OpenTable) -> Problem | None:
-    """Find totals and notes among the last rows of a text file or sheet.
+def find_totals(X: np.ndarray, names: list[str], table: OpenTable) -> Problem | None:
+    """Find totals below the rows of a text file or sheet, by the columns of numbers (n_rows, n).
 
-    Such a row begins with a word for a total or an average that no other row begins with, or holds
-    nothing but a text such as "Source: …".
+    In two columns or more, each of the last rows is the sum or the mean of the rows above them.
+    Rows below these that hold no number are no data, either.
     """
-    names, rows = table.names, _last_rows(table)
-    labels: list[tuple[str, str]] = []  # column and text, from bottom to top
-    n_rows = n_blank = 0
-    for row in reversed(rows):
-        filled = [j for j, cell in enumerate(row) if cell]
-        if not filled:
-            n_blank += 1
-            continue
-        text = row[filled[0]]
-        is_note = len(filled) == 1 < len(row) and _NOTE.fullmatch(text.strip())
-        if not is_note and not _TOTAL.fullmatch(text.strip(_SIGNS_AROUND)):
-            break
-        n_rows, n_blank = n_rows + n_blank + 1, 0
-        labels.append((names[filled[0]], text))
-    if not labels or n_rows == len(rows):
+    if table.text is None and table.parts[0].sheet is None:
         return None
-    # Where one of the first rows begins so, too, the texts are categories.
-    head = first_rows(table, sorted({name for name, _ in labels})).data
-    last = Counter((name, text.casefold()) for name, text in labels)
-    for (name, text), count in last.items():
-        cells = [_trimmed(cell).casefold() for cell in head.column(name).to_pylist()]
-        if cells.count(text) > count:
-            return None
-    texts = tuple(text for _, text in reversed(labels))
-    n_below = table.parts[-1].n_below + n_rows + n_blank  # with those that are left out already
-    data = {"labels": texts, "more": n_below > len(texts)}
-    return Problem("extra rows", labels[-1][0], (), data, (SetOption("skip_last", n_below),))
+    filled = np.flatnonzero((~np.isnan(X)).any(axis=1))
+    end = int(filled[-1]) + 1 if len(filled) else 0
+    for n_rows in range(1, _MOST_ROWS + 1):
+        above, last = X[: end - n_rows], X[end - n_rows : end]
+        if end < _FEWEST_ABOVE + n_rows:
+            break
+        if all(_count_columns(above, row) >= _FEWEST_COLUMNS for row in last):
+            n_all = len(X) - end + n_rows
+            fix = SetOption("skip_last", table.parts[-1].n_below + n_all)
+            return Problem("extra rows", names[0], (end,), {"n_rows": n_all}, (fix,))
+    return None
 
 
-def find_subtotals(counts: Mapping[str, int]) -> list[str]:
-    """List the categories that stand in one row each and name the total of another one."""
-    once = [text for text, count in counts.items() if count == 1]
-    matches = filter(None, map(_SUBTOTAL.fullmatch, once))
-    found = [match[0] for match in matches if (match["above"] or match["below"]) in counts]
-    return found if len(found) > 1 else []
-
-
-def _last_rows(table: OpenTable) -> list[list[str]]:
-    """Read the last rows of a text file or sheet as texts, "" where a cell is empty."""
-    part, kind = table.parts[0], table.text
-    if kind is None and part.sheet is None:
-        return []
-    if kind is None or table.data is not None:
-        data = table.data.slice(max(table.data.num_rows - _MOST_ROWS, 0))
-        rows: Any = zip(*(column.to_pylist() for column in data.columns), strict=True)
-    else:
-        text, is_all = last_text(part.source, kind)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=kind.delimiter)
-        try:
-            records = [record for record in reader if record]
-        except csv.Error:
-            return []
-        records = records[table.reading.header :] if is_all else records
-        records = records[: len(records) - part.n_below]
-        rows = [record for record in records if len(record) == kind.n_columns][-_MOST_ROWS:]
-    return [list(map(_trimmed, row)) for row in rows]
-
-
-def _trimmed(cell: Any) -> str:
-    return "" if cell is None else str(cell).strip()
+def _count_columns(above: np.ndarray, row: np.ndarray) -> int:
+    """Count the columns in which a row (n_columns,) is the sum, or the mean, of those above."""
+    seen = ~np.isnan(above)
+    sums = np.where(seen, above, 0.0).sum(axis=0)
+    sizes = np.where(seen, np.abs(above), 0.0).sum(axis=0)
+    means = sums / np.maximum(seen.sum(axis=0), 1)
+    varies = np.nanmax(above, axis=0, initial=-np.inf) > np.nanmin(above, axis=0, initial=np.inf)
+    with np.errstate(invalid="ignore"):
+        is_sum = np.abs(row - sums) <= _OFF_SUM * sizes
+        is_mean = np.abs(row - means) <= _OFF_MEAN * np.abs(means)
+    useful = varies & (row != 0) & np.isfinite(row)
+    return int(max((is_sum & useful).sum(), (is_mean & useful).sum()))

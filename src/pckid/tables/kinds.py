@@ -229,7 +229,7 @@ def _glance(
 
 def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
     """Distinguish measurements from names of the rows, by the first rows."""
-    named = name not in rules.kept and numbers_name_rows(values, name)
+    named = name not in rules.kept and numbers_name_rows(values)
     return Reading("row name" if named else "number")
 
 
@@ -240,7 +240,7 @@ def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
     n_distinct = len(cells.drop_null().unique())
     if name in rules.kept:
         return Reading("category")
-    if texts_name_rows(name, len(cells), n_observed, n_distinct):
+    if texts_name_rows(len(cells), n_observed, n_distinct):
         return Reading("row name")
     return Reading("free text" if texts_are_free(n_observed, n_distinct) else "category")
 

@@ -1,87 +1,45 @@
-"""What the names and the cells of a column tell: names of the rows, what rows share, times."""
+"""What the cells of a column tell: names of the rows, free text, the cases and times of lines."""
 
-import re
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-# What several rows may share.
-_UNITS = frozenset({
-    "id", "ids", "customer", "kunde", "client", "cliente", "patient", "pid", "account", "konto",
-    "household", "haushalt", "subject", "subjid", "usubjid", "participant", "proband", "plate",
-})  # fmt: skip
-_WORDS = _UNITS | {
-    "uuid", "guid", "no", "nr", "num", "number", "nummer", "numero", "número", "numéro", "code",
-    "key", "ref", "reference", "row", "zeile", "zip", "zipcode", "postcode", "plz", "postal",
-    "matricule", "iban", "isbn", "ean", "sku", "barcode", "serial", "kennung", "kennzeichen",
-}  # fmt: skip
-_TIMES = frozenset({"day", "time", "date", "hour", "week", "month", "visit"})
-_FIRST_WORDS = ("id", "nr", "plz", "zip")
-_ENDS = ("number", "nummer", "code")
 _FEWEST_ROWS = 10
 # As many different texts or fewer may well be categories.
 _FEW_TEXTS = 20
 # A few rows of an export, such as its totals, have no number of their own.
 _MOST_MISSING = 0.1
-# Rows that were entered twice.
-_MOST_REPEATED = 0.01
 # Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
+# A time has so many values, and cases have so many; a pair of case and time is hardly ever there
+# twice, and a case has two lines or more.
+_FEWEST_TIMES, _FEWEST_CASES, _SINGLE, _LINES = 8, 5, 0.99, 2
+# Times are equally far apart but for so many times the shortest step, and within cases, most lines
+# are followed by the next of them.
+_WIDEST_STEP, _FOLLOWING = 1.5, 0.5
+_MOST_COLUMNS = 50
 
 
-def name_tells_rows(name: str) -> bool:
-    """Return whether a column's name is that of an identifier: "customer_no", "PLZ"."""
-    parts = _words_of(name)
-    # The last word says what it is: a "customer" or "customer_no", but no "customer_age".
-    return parts[-1] in _WORDS or parts[-1].endswith(_ENDS) or parts[0] in _FIRST_WORDS
-
-
-def name_tells_units(name: str) -> bool:
-    """Return whether a column's name is that of an id which rows may share: "HouseholdID"."""
-    return _words_of(name)[-1] in _UNITS
-
-
-def name_tells_time(name: str) -> bool:
-    """Return whether a column's name is that of a time: "day", "visit_date"."""
-    return _words_of(name)[-1] in _TIMES
-
-
-def _words_of(name: str) -> list[str]:
-    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return re.findall(r"[^\W_]+", words.lower()) or [""]
-
-
-def numbers_name_rows(values: np.ndarray, name: str) -> bool:
+def numbers_name_rows(values: np.ndarray) -> bool:
     """Return whether the numbers of a column name the rows.
 
-    All are whole and different, at most a tenth are missing, and either the column's name says so,
-    or they would not all be different by chance: n draws from a range R repeat n (n - 1) / 2R
-    times. Values (n_rows,) are NaN where missing.
+    All are whole and different, at most a tenth are missing, and they would not all be different by
+    chance: n draws from a range R repeat n (n - 1) / 2R times. Values (n_rows,) are NaN where
+    missing.
     """
     seen = values[~np.isnan(values)]
     n = len(seen)
-    if n == 0 or len(values) - n > _MOST_MISSING * len(values):
+    if n < _FEWEST_ROWS or len(values) - n > _MOST_MISSING * len(values):
         return False
     if not bool(np.all(seen == np.round(seen))) or len(np.unique(seen)) < n:
         return False
-    spread = float(np.ptp(seen)) + 1
-    by_chance = n < _FEWEST_ROWS or n * (n - 1) / (2 * spread) <= _REPEATS
-    return name_tells_rows(name) or not by_chance
+    return n * (n - 1) / (2 * (float(np.ptp(seen)) + 1)) > _REPEATS
 
 
-def texts_name_rows(name: str, n_rows: int, n_observed: int, n_distinct: int) -> bool:
-    """Return whether the texts of a column name the rows: each has one, and no two agree.
-
-    A tenth may be missing and one in a hundred a repeat where the column's name says so, too.
-    """
-    if n_rows == n_observed == n_distinct:
-        return n_rows > 1 or name_tells_rows(name)
-    n_repeats = n_observed - n_distinct
-    return (
-        name_tells_rows(name)
-        and n_distinct > _FEW_TEXTS
-        and n_rows - n_observed <= _MOST_MISSING * n_rows
-        and n_repeats <= max(1, _MOST_REPEATED * n_observed)
-    )
+def texts_name_rows(n_rows: int, n_observed: int, n_distinct: int) -> bool:
+    """Return whether the texts of a column name the rows: each has one, and no two agree."""
+    return n_rows == n_observed == n_distinct > 1
 
 
 def texts_are_free(n_observed: int, n_distinct: int) -> bool:
@@ -95,3 +53,54 @@ def looks_like_identifier(values: np.ndarray) -> bool:
         return True
     whole = bool(np.all(values == np.round(values)))  # False for a column with NaN
     return whole and len(values) >= 50 and len(np.unique(values)) == len(values)
+
+
+class CaseAndTime(NamedTuple):
+    """The columns that say which lines are of one case, and when each of them was."""
+
+    case: str
+    time: str
+    n_cases: int
+
+
+def find_case_and_time(
+    cases: Mapping[str, np.ndarray], times: Mapping[str, np.ndarray], dates: Mapping[str, bool]
+) -> CaseAndTime | None:
+    """Find a column of cases and one of times: cases repeat, and a case has each time once.
+
+    `cases` and `times` are the columns that may be either, as numbers (n_rows,), NaN where missing;
+    `dates` are those of the times that hold dates. Numbers are times only where they have many
+    values without a gap between them, in the table and within cases. Of several pairs the one of
+    most times is taken.
+    """
+    found: list[tuple[int, CaseAndTime]] = []
+    ranked = {name: rank for name, x in times.items() if (rank := _rank(x)) is not None}
+    moments = {n: r for n, r in ranked.items() if dates.get(n) or _is_regular(times[n])}
+    for time, when in list(moments.items())[:_MOST_COLUMNS]:
+        n_times = int(when.max(initial=0)) + 1
+        for case, values in list(cases.items())[:_MOST_COLUMNS]:
+            which = None if case == time else _rank(values)
+            if which is None:
+                continue
+            n_cases, n_lines = int(which.max(initial=0)) + 1, len(which)
+            few = n_cases < _FEWEST_CASES or n_lines < _LINES * n_cases
+            if few or n_cases * n_times < _SINGLE * n_lines:
+                continue
+            pairs = np.unique(which * n_times + when)
+            # The next line of the same case is the next moment.
+            follows = (np.diff(pairs) == 1) & (np.diff(pairs // n_times) == 0)
+            regular = dates.get(time) or follows.sum() >= _FOLLOWING * (n_lines - n_cases)
+            if regular and len(pairs) >= _SINGLE * n_lines:
+                found.append((n_times, CaseAndTime(case, time, n_cases)))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _rank(values: np.ndarray) -> np.ndarray | None:
+    """Number different values (n_rows,) in ascending order; None where one is missing."""
+    return None if np.isnan(values).any() else np.unique(values, return_inverse=True)[1]
+
+
+def _is_regular(values: np.ndarray) -> bool:
+    """Whether numbers (n_rows,) have many values, with equal steps between them."""
+    steps = np.diff(np.unique(values))
+    return len(steps) + 1 >= _FEWEST_TIMES and bool(steps.max() <= _WIDEST_STEP * steps.min())

@@ -25,7 +25,7 @@ from pckid.tables.choosing import (
 )
 from pckid.tables.findings import Fact, Fix, Problem, advice
 from pckid.tables.kinds import Reading, ReadingRules, expect_numbers, find_readings, first_rows
-from pckid.tables.meanings import name_tells_time
+from pckid.tables.meanings import find_case_and_time
 from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, try_numbers
 from pckid.tables.options import ColumnOptions, option_of
 from pckid.tables.prepared import Prepared, Unread
@@ -34,7 +34,6 @@ from pckid.tables.problems import (
     find_problems,
     find_rows_below_names,
     infinite_number,
-    merge_texts,
 )
 from pckid.tables.scanning import OpenTable
 
@@ -119,7 +118,7 @@ def _prepare_once(
         unread = unread._replace(names=unread.names.union(late))
         return _prepare_once(table, options, known, unread)
     if options.lines is None:
-        problems = _with_times(problems, readings, table, options.take_advice)
+        problems += [] if known or options.row_names else _find_lines(table, columns, readings)
     else:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     if not used:
@@ -129,8 +128,6 @@ def _prepare_once(
         table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
         below = _prepare_once(table, options, known, unread)
         return replace(below, problems=(rows_below, *below.problems))
-    # The columns of a model are no rows of a transposed table.
-    problems = merge_texts(problems, 0 if known else len(read))
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
@@ -147,26 +144,31 @@ def _prepare_once(
     )  # fmt: skip
 
 
-def _with_times(
-    problems: list[Problem], readings: Mapping[str, Reading], table: OpenTable, take_advice: bool
+def _find_lines(
+    table: OpenTable, columns: Columns, readings: Mapping[str, Reading]
 ) -> list[Problem]:
-    """Add to repeated ids which column has the time of each row, if there is one.
+    """Report columns by which rows may be lines of cases, each with a time of its own.
 
-    Rows may then be lines of cases: who takes all advice unseen is asked.
+    Dates, which are left out otherwise, are read for that.
     """
-    times = [
-        name
-        for name, reading in readings.items()
-        if reading.kind in ("date", "duration")
-        or (reading.kind == "number" and name_tells_time(name))
-    ]
-    found = []
-    for problem in problems:
-        if times and problem.code == "repeated ids":
-            lines = {"time": times[0], **_find_variable(table, problem.column, times[0], readings)}
-            problem = problem._replace(data={**problem.data, **lines}, fix=(), stops=take_advice)
-        found.append(problem)
-    return found
+    if table.whole is None:
+        return []
+    kinds = {name: reading.kind for name, reading in readings.items()}
+    dated = {name: kinds[name] == "date" and not readings[name].doubt for name in kinds}
+    numbers = dict(zip(columns.readings, columns.X.T, strict=True))
+    for name in (name for name in kinds if dated[name] and name not in numbers):
+        found = try_numbers(table.whole, name, MissingTokens.with_defaults(), readings[name].form)
+        if isinstance(found, np.ndarray):
+            numbers[name] = found
+    times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
+    whole = {n: x for n, x in times.items() if not dated[n] and np.all(x == np.round(x))}
+    cases = {n: x for n, x in numbers.items() if kinds[n] == "category"} | whole
+    lines = find_case_and_time(cases, times, dated)
+    if lines is None:
+        return []
+    more = _find_variable(table, lines.case, lines.time, readings)
+    data = {"n_distinct": lines.n_cases, "n_observed": len(columns.X), "time": lines.time, **more}
+    return [Problem("repeated ids", lines.case, (), data)]
 
 
 def _find_variable(

@@ -13,11 +13,11 @@ from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
 from pckid.input.sentinels import find_codes
 from pckid.tables.categories import Columns
-from pckid.tables.extra_rows import find_extra_rows, find_subtotals
+from pckid.tables.extra_rows import find_totals
 from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.tables.kinds import Reading, ReadingRules
-from pckid.tables.meanings import looks_like_identifier, name_tells_rows, name_tells_units
+from pckid.tables.meanings import looks_like_identifier
 from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, Part, name_row
@@ -29,34 +29,11 @@ NAME_COLUMN = "cluster_name"
 ABOUT_USE = frozenset({"may name the rows", "may be a code", "earlier result", "repeated ids"})
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
-_FEWEST_IDS = 10
+_REPEATED = 5  # rows for each different value of a column of codes
 # In days since 1970: databases write 9999-12-31 where something has not ended.
 _LAST_DAY = 2_932_896
 # Two rows of questions, and one of what Qualtrics calls them.
-_MOST_BELOW, _QUALTRICS = 3, '{"ImportId":'
-MANY_COLUMNS = 20
-"""From so many columns with text in the same row on, a table may be transposed."""
-
-
-def merge_texts(problems: list[Problem], n_columns: int) -> list[Problem]:
-    """Take texts in one row of several columns for one problem, if they have one cause.
-
-    They are names of the columns, each in its own one: a second header. Or most of many columns, of
-    `n_columns` that may be the rows of a transposed table, have a text there.
-    """
-    texts = [problem for problem in problems if problem.code == "text among numbers"]
-    names = [p for p in texts if p.data["texts"] == ((p.column, p.data["n_cells"]),)]
-    [(row, n_alike)] = Counter(problem.rows for problem in texts).most_common(1) or [((), 0)]
-    if len(names) > 1 and len({problem.rows for problem in names}) == 1:
-        column, row, told, *_ = names[0][1:]
-        data = {"where": told["where"], "n_more": told["n_cells"] - 1}
-        one, merged = Problem("repeated header", column, row, data, (), True), names
-    elif n_alike >= max(MANY_COLUMNS, 2 / 3 * n_columns) and n_columns:
-        data = {"n_columns": n_alike}
-        one, merged = Problem("transposed", texts[0].column, row, data, (), True), texts
-    else:
-        return problems
-    return [one, *(problem for problem in problems if problem not in merged)]
+_MOST_BELOW = 3
 
 
 def find_rows_below_names(
@@ -64,15 +41,11 @@ def find_rows_below_names(
 ) -> Problem | None:
     """Take text in the first rows of several columns of numbers for one problem.
 
-    These rows hold no number, but units, or the questions of a survey. Most of many columns may be
-    a transposed table, unless Qualtrics wrote the text.
+    These rows hold no number, but units, or the questions of a survey.
     """
     texts = [p for p in problems if p.code == "text among numbers" and p.rows == (1,)]
-    n_rows, n_alike = _count_rows_of_text(texts, columns, table) if len(texts) > 1 else (0, 0)
+    n_rows = _count_rows_of_text(texts, columns, table) if len(texts) > 1 else 0
     if n_rows == 0:
-        return None
-    is_survey = any(_QUALTRICS in text for each in texts for text, _ in each.data["texts"])
-    if n_alike >= max(MANY_COLUMNS, 2 / 3 * len(columns.readings)) and not is_survey:
         return None
     data = {
         "texts": [problem.data["example"] for problem in texts],
@@ -84,10 +57,8 @@ def find_rows_below_names(
     return Problem("rows below names", texts[0].column, (1,), data, (skip,), True)
 
 
-def _count_rows_of_text(
-    texts: Sequence[Problem], columns: Columns, table: OpenTable
-) -> tuple[int, int]:
-    """Count the first rows without a number, and the columns that hold text in these alone."""
+def _count_rows_of_text(texts: Sequence[Problem], columns: Columns, table: OpenTable) -> int:
+    """Count the first rows without a number where columns hold text in these alone."""
     first = next(table.batches([problem.column for problem in texts], _MOST_BELOW)).data
     few = []  # columns of so few texts that all of these are known
     for column, problem in zip(first.columns, texts, strict=True):
@@ -99,8 +70,8 @@ def _count_rows_of_text(
         n_alike = sum(Counter(cells[:n_rows]) == known for cells, known in few)
         others = any(set(cells[:n_rows]) - known.keys() - {""} for cells, known in few)
         if n_alike > 1 and not others and not np.isfinite(columns.X[:n_rows, numeric]).any():
-            return n_rows, n_alike
-    return 0, 0
+            return n_rows
+    return 0
 
 
 def find_problems(
@@ -108,14 +79,14 @@ def find_problems(
 ) -> list[Problem]:
     """List all that is wrong or doubtful about columns that are used; `rows` are their cells."""
     found: list[Problem] = []
-    counts, extra = columns.counts, find_extra_rows(table)
-    labels = set(extra.data["labels"]) if extra else set()
-    others = {*columns.wrong, *counts}
+    counts, others = columns.counts, {*columns.wrong, *columns.counts}
     measured = [
         j
         for j, (name, reading) in enumerate(columns.readings.items())
         if reading.kind == "number" and name not in others
     ]
+    names = list(columns.readings)
+    extra = find_totals(columns.X[:, measured], [names[j] for j in measured], table)
     codes = find_codes(columns.X, measured)
     n_coded = Counter(code.value for some in codes.values() for code in some)
     n_holding = {code: (columns.X[:, measured] == code).any(axis=0).sum() for code in n_coded}
@@ -128,14 +99,12 @@ def find_problems(
             if doubt.stops:
                 continue
         wrong = columns.wrong.get(name)
-        if extra and wrong and wrong.all_texts and set(dict(wrong.texts)) <= labels:
+        if extra and wrong and wrong.row > len(columns.X) - extra.data["n_rows"]:
             extra = extra._replace(stops=True)
         elif wrong:
             found.append(_text_among_numbers(name, wrong, rows, counts, reading))
         elif name in counts:
-            if subtotals := find_subtotals(counts[name]):
-                found.append(Problem("subtotals", name, (), {"labels": subtotals}))
-            found += _category_problems(name, counts[name], name in rules.categorical)
+            found += _category_problems(name, counts[name])
         else:
             values = columns.X[:, j]
             if j in codes:
@@ -224,6 +193,8 @@ def _text_among_numbers(
     if found.by_type:
         return Problem("no numbers", name, (), data, (Drop(name),), True)
     few = len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
+    # Values that come again and again are categories, and so is a word among them.
+    coded = few and _REPEATED * pc.count_distinct(rows.data.column(name)).as_py() <= len(rows.data)
     form = reading.number or NumberFormat(rows.decimal)
     others = [text for text, _ in found.texts if not _is_limit(text, form)]
     codes = tuple(
@@ -235,6 +206,7 @@ def _text_among_numbers(
         fix: tuple[Fix, ...] = (SetOption("limits", "value"), *codes)
         return Problem("limits", name, (found.row,), data, fix, True)
     fix = codes if found.all_texts and few and plain else (Drop(name),)
+    fix = (ReadAs(name, "category"),) if fix == codes and coded else fix
     return Problem("text among numbers", name, (found.row,), data, fix, True)
 
 
@@ -244,15 +216,13 @@ def _is_limit(text: str, form: NumberFormat) -> bool:
     return number != text and not read_numbers(pa.array([number]), form)[1][0]
 
 
-def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:
-    """Report texts that repeat ids, are too many, or may be spellings of one category."""
+def _category_problems(name: str, counts: Counter[str]) -> list[Problem]:
+    """Report texts that are too many, or may be spellings of one category."""
     n_distinct, n_observed = len(counts), counts.total()
     # Texts that are all different are left out in any case.
     if n_distinct == n_observed:
         return []
     data = {"n_distinct": n_distinct, "n_observed": n_observed}
-    if _are_repeated_ids(name, n_distinct, n_observed) and not asked_for:
-        return [Problem("repeated ids", name, (), data, (Drop(name),))]
     if n_distinct > MAX_CATEGORIES:
         return [Problem("too many categories", name, (), data, (Drop(name),), True)]
     alike: dict[str, list[tuple[str, int]]] = {}
@@ -278,18 +248,9 @@ def _number_problems(
         return
     seen = values[np.isfinite(values)]
     n_distinct = len(np.unique(seen))
-    called_so = name_tells_rows(name) and len(seen) > 0 and not (seen % 1).any()
     if looks_like_identifier(values) and not reading.has_zeros:
         yield Problem("may name the rows", name)
-    elif called_so and not reading.has_zeros and _are_repeated_ids(name, n_distinct, len(seen)):
-        data = {"n_distinct": n_distinct, "n_observed": len(seen)}
-        yield Problem("repeated ids", name, (), data, (Drop(name),))
-    elif n_distinct > 1 and (called_so or reading.has_zeros):
+    elif n_distinct > 1 and reading.has_zeros:
         few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
         fix = ReadAs(name, "category") if few else Drop(name)
         yield Problem("may be a code", name, fix=(fix,))
-
-
-def _are_repeated_ids(name: str, n_distinct: int, n_observed: int) -> bool:
-    """Whether a column tells which rows belong together, by its name and by repeated values."""
-    return name_tells_units(name) and _FEWEST_IDS <= n_distinct < n_observed

@@ -169,13 +169,9 @@ def _parse_sheet(
             facts.append(Fact("header_in_doubt", {"row": row, "unit": "row"}))
     begin = top + offset + 1
     filled = _fill_down(rows, merged, offset)
-    data, places, blank, n_notes = _read_rows(filled, names, cells.width, begin)
+    data, blank, n_notes = _read_rows(filled, names, cells.width, begin)
     if n_notes > skip_last:
         facts.append(Fact("notes_below", {"n_rows": n_notes}))
-    beside = [j for j in range(2, len(places) - 1) if places[j] > places[j - 1] + 1]
-    if beside:
-        before, after = data.column_names[beside[0] - 1 : beside[0] + 1]
-        facts.append(Fact("tables_beside", {"before": before, "after": after}))
     data = data.slice(0, max(data.num_rows - max(skip_last - n_notes, 0), 0))
     where = SheetRows(begin, tuple(blank), cells.name)
     return SheetTable(data, where, max(skip_last, n_notes), facts)
@@ -297,11 +293,11 @@ def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -
 
 def _read_rows(
     rows: Iterator[list[Any]], names: list[str] | None, width: int, first: int
-) -> tuple[Any, list[int], list[int], int]:
+) -> tuple[Any, list[int], int]:
     """Read rows, the first of which is the sheet's row `first`; blank ones are left out.
 
     So are notes, the last rows if these are single texts apart from the table: after a blank row.
-    Gives the table, the places of its columns, the blank rows, and how many notes there are.
+    Gives the table, the blank rows, and how many notes there are.
     """
     blocks: list[list[Any]] = []
     block: list[list[Any]] = []
@@ -334,7 +330,7 @@ def _read_rows(
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
     labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
     data = pa.Table.from_arrays([columns[j] for j in shown], names=labels)
-    return data, shown, blank, len(notes)
+    return data, blank, len(notes)
 
 
 def _sheet_column(cells: Sequence[Any]) -> Any:
