@@ -184,7 +184,7 @@ def test_random_tables_are_the_same_whole_and_in_batches(seed, tmp_path, monkeyp
         writer.writerows(zip(*columns, strict=True))
     options = ColumnOptions(dates=("use",), take_advice=True)
     whole = prepare(open_table(str(path)), options)
-    monkeypatch.setattr("pckid.outofcore.files.batch_rows", lambda n_columns: 7)
+    monkeypatch.setattr("pckid.blocks.files.batch_rows", lambda n_columns: 7)
     in_file, rows = prepare_rows(PCKID(2, **CHEAP), open_table(str(path), at_most=0), options)
     assert described(in_file) == described(whole)
     assert in_file.counts == whole.counts
@@ -212,7 +212,7 @@ def test_later_rows_that_are_written_otherwise_are_the_same_in_batches(name, tmp
         lines.append(f"{i % 2 * 5 + i % 7}.5,{i % 2 * 8 + i % 5},{late.format(i)}")
     (tmp_path / "t.csv").write_text("\n".join(lines))
     monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 20)
-    monkeypatch.setattr("pckid.outofcore.files.batch_rows", lambda n_columns: 7)
+    monkeypatch.setattr("pckid.blocks.files.batch_rows", lambda n_columns: 7)
     options, path = ColumnOptions(take_advice=take_advice), str(tmp_path / "t.csv")
     whole = prepare(open_table(path), options)
     in_file, rows = prepare_rows(PCKID(2, **CHEAP), open_table(path, at_most=0), options)

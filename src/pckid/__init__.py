@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pckid.n_clusters import choose_n_clusters
     from pckid.reporting import report
     from pckid.significance.new_rows import compare_rows
-    from pckid.streaming import cluster_file
+    from pckid.streaming import write_labels
 
 __all__ = [
     "PCKID",
@@ -47,7 +47,6 @@ __all__ = [
     "__version__",
     "assess",
     "choose_n_clusters",
-    "cluster_file",
     "compare_rows",
     "explain",
     "load",
@@ -55,6 +54,7 @@ __all__ = [
     "read_table",
     "report",
     "save",
+    "write_labels",
 ]
 
 # Names are imported when they are first used: the command line starts in a fraction of the time
@@ -76,11 +76,11 @@ _HOMES = {
     "compare_rows": "pckid.significance.new_rows",
     "explain": "pckid.explanation",
     "nest_clusters": "pckid.explanation",
-    "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",
     "read_table": "pckid.frames",
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
+    "write_labels": "pckid.streaming",
 }
 _MODULES = ("data", "metrics", "plots", "series")
 

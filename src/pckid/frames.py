@@ -175,7 +175,7 @@ def _to_frame(prepared: Prepared) -> Any:
     texts = {name: pd.Categorical(cells) for name, cells in prepared.texts.items()}
     frame = pd.DataFrame(dict(zip(prepared.names, prepared.X.T, strict=True)) | texts)
     if prepared.row_names is not None:
-        cells = prepared.rows_in_memory.data.column(prepared.row_names).to_pylist()
+        cells = prepared.table.data.column(prepared.row_names).to_pylist()
         frame.index = pd.Index(cells, name=prepared.row_names)
     frame.attrs[ORIGIN] = describe_origin(prepared, PYTHON)
     return frame

@@ -20,6 +20,7 @@ from pckid._utils.progress import StepCounter
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import counted
 from pckid.assessment import MAX_JUDGED, N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
+from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
@@ -33,12 +34,18 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
-from pckid.outofcore.files import BatchResult, FileRows
 from pckid.placing import describe_reading
 from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
-from pckid.streaming import Layout, Totals, describe_result, write_batches, write_labels
+from pckid.streaming import (
+    BatchResult,
+    Layout,
+    Totals,
+    describe_result,
+    write_batches,
+    write_rows_of,
+)
 from pckid.tables.findings import Fact
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.options import list_given
@@ -60,7 +67,7 @@ _MOST_CELLS, _MOST_COLUMNS, _MOST_DESCRIBED = 5_000_000, 1000, 10
 
 
 def fit_clusters(
-    estimator: PCKID, prepared: Prepared, rows: FileRows | None, watch: Watch
+    estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, watch: Watch
 ) -> Clustering:
     """Fit a model to a prepared table, in memory or in its file, while progress is watched."""
     with watch() as advance, without_own_words():
@@ -97,7 +104,7 @@ class Clustering:
 
     estimator: PCKID
     prepared: Prepared
-    rows: FileRows | None  # of a table that stays in its file
+    rows: DatasetRows | None  # of a data set, which comes in batches
     # Clusters (n_rows,), how clearly rows belong there, outlier scores; () while not known
     results: tuple[np.ndarray, ...] = ()
     is_new: bool = False  # whether the rows are others than those of the fit
@@ -254,10 +261,10 @@ class Clustering:
     def write(self, writer: TableWriter, layout: Layout) -> Totals:
         """Write all rows with their clusters."""
         if self.rows is not None:
-            return write_labels(self.estimator, self.rows, writer, layout)
+            return write_rows_of(self.estimator, self.rows, writer, layout)
         results = self.results[: 2 + layout.outliers]
         results += () if layout.instability is None else (layout.instability,)
-        prepared, whole = self.prepared, self.prepared.rows_in_memory
+        prepared, whole = self.prepared, self.prepared.table.rows
         table = whole._replace(data=whole.data.select(layout.read))
         numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
         # Cases are written as their lines are: the same delimiter and decimal separator.
@@ -325,8 +332,7 @@ class Clustering:
             how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."
         origin = describe_origin(prepared, words)
         file = "-" if origin["source"] == "standard input" else origin["source"]
-        # The app limits how much a file may unpack to; nobody chose that.
-        given = list_given(chosen, table.reading) | {"max_unpacked": None} | fit
+        given = list_given(chosen, table.reading) | fit
         background = Background(
             **origin,
             row_names=prepared.ids,

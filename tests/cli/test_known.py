@@ -11,7 +11,7 @@ import pytest
 
 from pckid import PCKID, cluster_file, load, runs
 from pckid.input import known as known_rows
-from pckid.outofcore import files
+from pckid.blocks import files
 from pckid.wording import write_instability
 
 

@@ -146,7 +146,7 @@ def test_cluster_file_takes_workbooks(workbook, tmp_path):
 
 def test_workers_do_not_read_workbooks(workbook):
     from pckid.exceptions import TableError
-    from pckid.outofcore.daskrows import ClusterRows
+    from pckid.blocks.daskrows import ClusterRows
     from pckid.tables.preparing import prepare
     from pckid.tables.scanning import open_table
 

@@ -13,7 +13,7 @@ from pckid import read_table
 from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
 from pckid.inspection.tables import inspect_table
-from pckid.outofcore.files import FileRows
+from pckid.blocks.files import FileRows
 from pckid.tables import text
 from pckid.tables.kinds import find_readings
 from pckid.tables.options import ColumnOptions, ReadOptions, option_of

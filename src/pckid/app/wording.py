@@ -60,8 +60,6 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
 
 
 ELSEWHERE = {
-    "max_unpacked": "The app takes no more. If you trust the file and have the memory, cluster it "
-    "in a terminal: pckid cluster FILE --max-unpacked GB.",
     "delimiter": "Choose the character between the cells above.",
 }
 """What helps where a table cannot be read, by the option that would be set."""

@@ -46,8 +46,7 @@ class Upload(NamedTuple):
 
     def open(self) -> OpenTable:
         """Open the table as the commands do."""
-        limited = replace(self.reading, max_unpacked=MAX_UNPACKED / 2**30)
-        return open_table(Source(self.name, MAX_UNPACKED, self.content), limited)
+        return open_table(Source(self.name, MAX_UNPACKED, self.content), self.reading)
 
 
 class Settings(NamedTuple):

@@ -17,18 +17,20 @@ from pckid import streaming
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
+from pckid.blocks.datasets import DatasetRows
 from pckid.cli import _words
 from pckid.cli._outputs import check_outputs, write_rows
 from pckid.cli._say import is_quiet, note, print_json, say
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.n_clusters import CHOOSING
-from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters
+from pckid.series.files import prepare_table
+from pckid.tables.datasets import is_large, open_dataset
 from pckid.tables.findings import Problem, advice
 from pckid.tables.options import ColumnOptions, ReadOptions, list_given
 from pckid.tables.prepared import Prepared
-from pckid.tables.scanning import OpenTable, open_table
+from pckid.tables.scanning import open_table
 from pckid.tables.writing import table_format
 from pckid.wording import write_instability, write_problems
 
@@ -37,8 +39,6 @@ _PHASES = {
     CHOOSING: "Choosing the number of clusters",
     JUDGING: "Comparing with tables without groups",
 }
-# What is learnt from all rows, and not from those that are drawn from a large file.
-_ONLY_WHOLE = ("missingness", "instability", "weights")
 # Options of columns that do not say how they are read.
 _USE = (
     "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "take_advice",
@@ -52,21 +52,16 @@ def run_cluster(given: SimpleNamespace) -> None:
     given.names = [name.strip() or None for names in listed for name in names]
     reading, columns = _words.pick_given(given)
     _check_use(given)
-    table = _open(given, reading)
-    if given.file:
-        table_format(given.file, table.n_rows)  # so that too many rows show before the work
-    if table.data is None:
-        say(f"{table.source} is read in batches; it need not fit in memory.")
     estimator = _make_estimator(given)
-    with streaming.workers_of(given.scheduler) as read_rows:
-        prepared, rows = streaming.prepare_rows(estimator, table, columns, read_rows)
-        del table  # lines of cases need not stay in memory
-        _words.tell_prepared(prepared)
-        estimator.set_params(
-            column_groups=_words.find_column_groups(given.groups, prepared),
-            categorical_features=list(prepared.counts) or None,
-        )
-        totals = _cluster(estimator, prepared, rows, given)
+    prepared, rows = _open(given, reading, columns)
+    if given.file:  # so that too many rows show before the work
+        table_format(given.file, prepared.table.n_rows if rows is None else None)
+    _words.tell_prepared(prepared)
+    estimator.set_params(
+        column_groups=_words.find_column_groups(given.groups, prepared),
+        categorical_features=list(prepared.counts) or None,
+    )
+    totals = _cluster(estimator, prepared, rows, given)
     n_found = len(list(filter(None, totals.cluster_sizes)))
     _tell_next(given, n_found, rows is not None)
     tell_open(given.table, reading, columns, prepared.problems)
@@ -106,61 +101,40 @@ def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
 
 def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
-    given.missingness = given.settings.get("missingness") == "informative"
     _make_estimator(given)
     outputs = given.report_path, given.model_path
     check_outputs([given.table], [given.out, given.out_long], *outputs)
-    asked = [key for key in ("stream", "scheduler") if getattr(given, key)]
-    if asked and given.report_path:
-        raise click.UsageError(
-            "--report needs the table in memory, as it explains single rows: leave "
-            f"--{asked[0]} out."
-        )
-    if asked and _is_pipe(given.table):
-        raise click.UsageError(
-            f"{given.table!r} cannot be read in batches. Give a file or folder of Parquet, or CSV."
-        )
-    if asked:
-        _refuse_batches(given)
+    needs = _need_memory(given)
+    if given.stream and needs:
+        raise click.UsageError(f"{needs[0]} needs the table in memory: leave --stream out.")
     if given.report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
     if given.names and given.n_clusters:
         check_cluster_names(given.names, given.n_clusters)
 
 
-def _refuse_batches(given: SimpleNamespace) -> None:
-    for key in _ONLY_WHOLE:
-        if getattr(given, key):
-            said = "--set missingness=informative" if key == "missingness" else as_argument(key)
-            raise click.UsageError(f"{said} needs the table in memory: add --no-stream.")
+def _need_memory(given: SimpleNamespace) -> list[str]:
+    """List the options given that are about rows in memory."""
+    asked = [key for key in ("case", "weights", "instability") if getattr(given, key)]
+    found = [as_argument(key) for key in asked] + ["--report"] * bool(given.report_path)
+    informative = given.settings.get("missingness") == "informative"
+    return found + ["--set missingness=informative"] * informative
 
 
-def _is_pipe(source: str) -> bool:
-    """Whether a table can be read only once."""
-    return source == "-" or Path(source).is_fifo()
-
-
-def _open(given: SimpleNamespace, reading: ReadOptions) -> OpenTable:
-    """Open a table, and read it unless it is to stay in its file: if asked to, or if it is large.
-
-    A report is about rows in memory.
-    """
-    table = open_table(given.table, reading, at_most=0)
+def _open(
+    given: SimpleNamespace, reading: ReadOptions, columns: ColumnOptions
+) -> tuple[Prepared, DatasetRows | None]:
+    """Read a table whole and prepare it; or in batches, if asked to, or if it is large."""
+    if given.stream or (not _need_memory(given) and is_large(given.table)):
+        say(f"{given.table} is read in batches; it need not fit in memory.")
+        return open_dataset(given.table, reading, columns)
+    table = open_table(given.table, reading)
     _words.tell_notes(table.notes)
-    if given.stream or given.scheduler:
-        return table
-    if _is_pipe(given.table) or given.report_path or given.case or given.stream is False:
-        return table.read()
-    if not any(getattr(given, key) for key in _ONLY_WHOLE):
-        return table.read(small_bytes())
-    table = table.read(fitting_bytes(table.text is not None))
-    if table.whole is None:
-        _refuse_batches(given)
-    return table
+    return prepare_table(table, columns), None
 
 
 def _cluster(
-    estimator: PCKID, prepared: Prepared, rows: FileRows | None, given: SimpleNamespace
+    estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, given: SimpleNamespace
 ) -> streaming.Totals:
     """Fit, judge, write and tell; return what was found in all rows."""
     start = time.perf_counter()
@@ -196,7 +170,7 @@ def _cluster(
 
 
 def _fit(
-    estimator: PCKID, prepared: Prepared, rows: FileRows | None, given: SimpleNamespace
+    estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, given: SimpleNamespace
 ) -> Clustering:
     """Fit, with a bar on a terminal, and say how large the table is."""
     n_rows = len(prepared.X) if rows is None else rows.surveyed.n_rows

@@ -95,11 +95,6 @@ reading = stack_options(
         "Blank ones are not counted.",
     ),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
-    click.option(
-        "--max-unpacked", type=click.FloatRange(min=0, min_open=True, max=1e6), metavar="GB",
-        help="Refuse a compressed table, or one from a pipe, that takes more gigabytes unpacked. "
-        "By default 4, and no limit for Parquet that is read in batches.",
-    ),
 )  # fmt: skip
 
 jobs = click.option(

@@ -36,8 +36,11 @@ def check_outputs(
             raise click.UsageError(f"{path!r} cannot be written: permission denied.")
     if len({os.path.realpath(path) for path in targets}) < len(targets):
         raise click.UsageError("Two outputs have the same name. Give each its own.")
+    for path in filter(os.path.isfile, targets if "-" in sources else ()):
+        if _is_stream(path, sys.stdin):
+            raise click.UsageError(f"Standard input is {path!r}. Give the output another name.")
     for source in sources:
-        if source != "-" and os.path.isfile(source) and _is_stdout(source):
+        if source != "-" and os.path.isfile(source) and _is_stream(source, sys.stdout):
             raise click.UsageError(
                 f"Standard output is {source!r}, the input. Write somewhere else."
             )
@@ -45,10 +48,10 @@ def check_outputs(
         table_format(path)
 
 
-def _is_stdout(path: str) -> bool:
-    """Whether standard output has been sent to this very file."""
+def _is_stream(path: str, stream: Any) -> bool:
+    """Whether standard input or output is this very file."""
     try:
-        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+        return os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
     except (OSError, ValueError):
         return False
 

@@ -33,13 +33,12 @@ SHELL = Dialect(
 SHELL_FOR_MODEL = SHELL._replace(settled=True)
 _HELPS = {
     "delimiter": "--delimiter sets it.",
-    "max_unpacked": "If you trust it and have the memory, --max-unpacked sets the limit.",
     "missing_columns": "{} takes such columns as missing in all rows.",
     "skip_first": "{} leaves out such a title.",
     "skip_last": "{} leaves out such lines.",
 }
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("row_names", "stream", "scheduler")
+_NOT_LONG = ("row_names", "stream")
 
 
 def pick_given(given: SimpleNamespace) -> tuple[ReadOptions, ColumnOptions]:

@@ -97,12 +97,9 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
               help="Start of the random numbers: the same seed gives the same "
               "clusters.")  # fmt: skip
 @_options.jobs
-@click.option("--stream/--no-stream", "stream", default=None,
-              help="Read the table in batches, or whole. By default in batches if it is "
-              "large.")  # fmt: skip
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Let the workers of a running Dask scheduler read the table and do the "
-              "work.")  # fmt: skip
+@click.option("--stream", is_flag=True,
+              help="Read Parquet, Arrow or plain CSV in batches, as is done where the table would "
+              "take more than a quarter of the memory.")  # fmt: skip
 @click.option("--only-labels", is_flag=True,
               help="Write the column of --id, or the number of the row, and no other column beside "
               "the result.")  # fmt: skip

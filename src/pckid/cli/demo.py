@@ -36,7 +36,7 @@ def demo(out: str) -> None:
     prepared = prepare(open_table(str(penguins_path())))
     with open_writer(table_path) as writer:
         numbers = {name: prepared.X[:, j] for j, name in enumerate(prepared.names[:-1])}
-        writer.write(prepared.rows_in_memory, {}, numbers)
+        writer.write(prepared.table.rows, {}, numbers)
     given = {"table": str(penguins_path()), "n_clusters": 3, "labels": "label"}
     click.get_current_context().invoke(cluster, **given, out=labels_path, report_path=report_path)
     say(f"The table: {table_path}")

@@ -86,7 +86,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     names = [name for name in table.names if name in found.readings]
     others = [name for name in names if name not in used]
     # What is not used is read for its figures alone.
-    rest = read_columns(found.rows_in_memory, others, found.rules, found.readings)
+    rest = read_columns(table.rows, others, found.rules, found.readings)
     numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(others, rest.X.T, strict=True))
     counts = rest.counts | found.columns.counts
     wrong = {*found.columns.wrong, *rest.wrong}

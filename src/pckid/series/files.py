@@ -55,7 +55,7 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
 
     What is doubtful was found in the lines.
     """
-    whole, texts = lines.rows_in_memory, set(lines.texts)
+    whole, texts = lines.table.rows, set(lines.texts)
     written, frame = lines.readings[options.time], lines.frame
     if written.kind == "date":
         days = pa.array(as_dates(lines.X[:, -1]))
@@ -64,8 +64,9 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
     if not options.keep:
         # Before the table of cases takes their place.
-        table = replace(lines.table, data=None, is_read=False)
-        lines = replace(lines, table=table, columns=lines.columns.without_cells())
+        table = replace(lines.table, data=lines.table.data.slice(0, 0))
+        empty = lines.columns._replace(X=lines.X[:0].copy(), texts={})
+        lines = replace(lines, table=table, columns=empty)
     keys = {key: value for key, value in options._asdict().items() if key != "keep"}
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:
@@ -80,7 +81,7 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         slips.append(f"Dates in {options.time} are written {layout}: all were read.")
     series = replace(series, notes=series.notes + slips)
     # Its cells are numbers, whatever the file of the lines is.
-    table = replace(lines.table, names=list(cells), text=None, data=pa.table(cells), is_read=True)
+    table = replace(lines.table, text=None, data=pa.table(cells))
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
     found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))

@@ -1,4 +1,4 @@
-"""Parquet files, folders of them, and Arrow files: opened, compared and read in batches."""
+"""Parquet files, folders of them, and Arrow files."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -16,6 +16,7 @@ from pckid.tables.isolation import read_apart
 from pckid.tables.sources import Source, refuse_large, refuse_wide
 from pckid.tables.table import Part
 
+_ROWS_AT_ONCE = 1 << 14
 PARQUET = b"PAR1"
 ARROW = (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
 # How many months, days, hours, minutes or seconds a period of pandas has, as NumPy names them.
@@ -57,12 +58,11 @@ def scan_parquet(sources: Sequence[Source]) -> tuple[list[str], tuple[Part, ...]
     return first["names"], tuple(part for part in parts if part.n_rows), n_bytes
 
 
-def binary_tables(parts: Sequence[Part], columns: Sequence[str], n_rows: int) -> Iterator[Any]:
-    """Yield tables of at most `n_rows` rows, of row groups or of an Arrow file or stream."""
+def binary_tables(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[Any]:
+    """Yield the tables of row groups of Parquet files."""
     for source, mine in groupby(parts, key=lambda part: part.source):
         groups = [part.row_group for part in mine]
-        parse = parse_arrow if groups == [None] else parse_parquet
-        yield from read_apart(parse, source, groups=groups, columns=list(columns), n_rows=n_rows)
+        yield from read_apart(parse_parquet, source, groups=groups, columns=list(columns))
 
 
 def _open_binary(source: Source) -> Any:
@@ -94,14 +94,12 @@ def describe_parquet(source: Source) -> Iterator[Any]:
     }
 
 
-def parse_parquet(
-    source: Source, groups: list[int], columns: list[str], n_rows: int
-) -> Iterator[Any]:
+def parse_parquet(source: Source, groups: list[int], columns: list[str]) -> Iterator[Any]:
     """Yield the rows of row groups."""
     file = _open_parquet(source)
     wanted = None if columns == file.schema_arrow.names else columns
     for group in groups:
-        for batch in file.iter_batches(n_rows, columns=wanted, row_groups=[group]):
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=wanted, row_groups=[group]):
             yield as_known_types(pa.Table.from_batches([batch]).select(columns))
 
 
@@ -124,22 +122,15 @@ def _open_arrow(source: Source) -> tuple[Any, Iterator[Any]]:
     return reader.schema, iter(reader)
 
 
-def describe_arrow(source: Source) -> Iterator[Any]:
-    """Yield the names of the columns."""
-    schema, _ = _open_arrow(source)
-    refuse_wide(len(schema), source.name)
-    yield schema.names
-
-
-def parse_arrow(source: Source, groups: Any, columns: list[str], n_rows: int) -> Iterator[Any]:
+def parse_arrow(source: Source) -> Iterator[Any]:
     """Yield the rows, after a table without any."""
     schema, batches = _open_arrow(source)
-    yield as_known_types(pa.Table.from_batches([], schema).select(columns))
+    refuse_wide(len(schema), source.name)
+    yield as_known_types(pa.Table.from_batches([], schema))
     n_bytes = 0
     for batch in batches:
-        for start in range(0, batch.num_rows, n_rows):
-            rows = batch.select(columns).slice(start, n_rows)
-            part = as_known_types(pa.Table.from_batches([rows]))
+        for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+            part = as_known_types(pa.Table.from_batches([batch.slice(start, _ROWS_AT_ONCE)]))
             n_bytes += part.nbytes
             refuse_large(n_bytes, source.name, source.max_bytes)
             yield part

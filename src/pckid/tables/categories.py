@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,21 +26,25 @@ class Columns(NamedTuple):
     wrong: dict[str, NotNumbers]  # what could not be read
     counts: dict[str, Counter[str]]  # how often each category stands in its column
 
-    def without_cells(self) -> "Columns":
-        """Forget the cells, but not what was found in them."""
-        return self._replace(X=np.empty((0, self.X.shape[1])), texts={})
-
 
 def read_columns(
-    table: FileTable, names: Sequence[str], rules: ReadingRules, readings: Mapping[str, Reading]
+    table: FileTable,
+    names: Sequence[str],
+    rules: ReadingRules,
+    readings: Mapping[str, Reading],
+    plain: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> Columns:
-    """Read columns as numbers or as categories; names of the rows are read as categories."""
+    """Read columns as numbers or as categories; names of the rows are read as categories.
+
+    Those of `plain` numbers (n_rows,) were read before.
+    """
     found, missing = {name: readings[name] for name in names}, rules.missing
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
     counts: dict[str, Counter[str]] = {}
-    numeric = [name for name in names if found[name].is_number]
+    columns |= {name: plain[name] for name in names if name in plain and found[name].is_plain}
+    numeric = [name for name in names if found[name].is_number and name not in columns]
     forms = {name: found[name].form for name in numeric}
     for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
         if isinstance(values, NotNumbers):

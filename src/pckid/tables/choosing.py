@@ -29,13 +29,10 @@ def find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
     One for a column that lacks it, or for no column of the table, such as "age=-9", is an error.
     """
     waiting = {token: split_token(token, table.names) for token in options.na_values}
-    for batch in table.batches(table.names) if waiting else ():
-        for token, (name, text) in list(waiting.items()):
-            searched = [name] if name else table.names
-            if any(holds_token(batch, each, text) for each in searched):
-                del waiting[token]
-        if not waiting:
-            return
+    for token, (name, text) in list(waiting.items()):
+        searched = [name] if name else table.names
+        if any(holds_token(table.rows, each, text) for each in searched):
+            del waiting[token]
     for token, (name, text) in waiting.items():
         absent = token.rpartition("=")[0]
         if absent and not name:
@@ -151,14 +148,10 @@ def read_weight_column(
     """Read the column of weights: a number from 0 on in every row."""
     if name is None:
         return None
-    if table.whole is None:
-        raise OptionError("weights need the table in memory.", "weights")
     rules = ReadingRules(missing, kept=frozenset([name]))
-    for anew in ((), (name,)):
-        reading = expect_numbers(find_readings(table, [name], rules, anew)[name], name, rules)
-        columns = read_columns(table.whole, [name], rules, {name: reading})
-        if not columns.wrong or not reading.is_plain:
-            break
+    readings, plain = find_readings(table.rows, [name], rules)
+    reading = expect_numbers(readings[name], name, rules)
+    columns = read_columns(table.rows, [name], rules, {name: reading}, plain)
     found = columns.X[:, 0]
     bad = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
     where = "" if found.any() else "0 in all rows"
@@ -166,7 +159,7 @@ def read_weight_column(
         where = f"'{brief(columns.wrong[name].example)}'"
     elif len(bad):
         what = "nothing" if np.isnan(found[bad[0]]) else f"{found[bad[0]]:g}"
-        where = f"{what} in {name_row(table.whole.parts, int(bad[0]) + 1)}"
+        where = f"{what} in {name_row(table.parts, int(bad[0]) + 1)}"
     if where:
         raise OptionError(f"column '{brief(name)}' holds {where}. {_WEIGHTS}", "weights")
     return found

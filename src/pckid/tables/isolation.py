@@ -21,7 +21,7 @@ import pyarrow.ipc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.tables.findings import FIXES, SetOption
+from pckid.tables.findings import FIXES
 from pckid.tables.sources import MAX_UNPACKED, Source
 
 # What a file may take to be read: in bytes of memory, and in seconds of processor time.
@@ -165,8 +165,7 @@ def _allowed_seconds(source: Source) -> float:
 
 def _takes_too_much(source: Source, what: str) -> TableError:
     return TableError(
-        f"{source.name} takes more than {what} to read, for {source.n_bytes:,} bytes.",
-        SetOption("max_unpacked"),
+        f"{source.name} takes more than {what} to read, for {source.n_bytes:,} bytes."
     )
 
 

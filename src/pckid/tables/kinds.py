@@ -1,12 +1,7 @@
-"""What each column of a table holds, and how it is written: found out before it is read.
-
-The first rows tell it for most columns. Where they show numbers or dates that are not written
-plainly, all rows of the column are counted, so that a table that is read in batches gets the same
-answer as one that is read whole.
-"""
+"""What each column of a table holds, and how it is written."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -36,7 +31,6 @@ from pckid.tables.numbers import (
     try_numbers,
     without_limits,
 )
-from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable
 
 # The first rows: as many cells in a table of any width.
@@ -96,7 +90,7 @@ class Reading(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the first rows showed plain numbers, and no others were looked at."""
+        """Whether all cells are plain numbers."""
         return self.kind == "number" and self.form is None
 
     @property
@@ -113,34 +107,35 @@ def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
 
 
 def find_readings(
-    table: OpenTable, names: Sequence[str], rules: ReadingRules, anew: Collection[str] = ()
-) -> dict[str, Reading]:
-    """Find out what columns hold and how they are written; those `anew` by all of their rows."""
-    missing = rules.missing
-    head = first_rows(table, names)
-    found = {
-        name: _glance(head, name, values, rules)
-        for name, values in zip(names, try_columns(head, names, missing), strict=True)
-    }
-    unsettled = [name for name in names if found[name] is None or name in anew]
-    counts = count_cells(table, unsettled, missing)
-    found |= {name: _decide(name, counts[name], head, rules) for name in unsettled}
+    table: FileTable, names: Sequence[str], rules: ReadingRules
+) -> tuple[dict[str, Reading], dict[str, np.ndarray]]:
+    """Find out what columns hold and how they are written; give plain numbers (n_rows,), too."""
+    missing, head = rules.missing, first_rows(table)
+    found: dict[str, Reading | None] = {}
+    plain: dict[str, np.ndarray] = {}
+    for name, values in zip(names, try_columns(table, names, missing), strict=True):
+        reading = found[name] = _glance(table, head, name, values, rules)
+        if isinstance(values, np.ndarray) and reading is not None and reading.is_plain:
+            plain[name] = values
+    unsettled = [name for name in names if found[name] is None]
+    counts = {name: count_cells(table, name, missing) for name in unsettled}
+    found |= {name: _decide(name, counts[name], table, rules) for name in unsettled}
     readings = {name: reading for name, reading in found.items() if reading is not None}
     ambiguous = [name for name in unsettled if (c := readings[name].choice) and c.rival]
     if ambiguous:
         # The decimal separator that the columns of text show beyond doubt.
         seen = Shapes()
         for name in names:
-            column = head.data.column(name)
+            column = table.data.column(name)
             if is_text(column.type):
                 seen.add(observed_cells(column.slice(0, 1000), missing.of(name)))
         sign = decimal_sign(seen.counts)
-        readings |= {name: _decide(name, counts[name], head, rules, sign) for name in ambiguous}
-    return readings
+        readings |= {name: _decide(name, counts[name], table, rules, sign) for name in ambiguous}
+    return readings, plain
 
 
 class CellCounts(Shapes):
-    """Counts of the cells of a column by shape, and of dates; they add up over batches."""
+    """Counts of the cells of a column by shape, and of dates."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,37 +155,30 @@ class CellCounts(Shapes):
         self.dates.update(count_dates(cells))
 
 
-def count_cells(
-    table: OpenTable, names: Sequence[str], missing: MissingTokens
-) -> dict[str, CellCounts]:
-    """Count the cells of columns of text, in all rows."""
-    counts = {name: CellCounts() for name in names}
-    for batch in table.batches(names) if names else ():
-        for name in names:
-            column, tokens = batch.data.column(name), missing.of(name)
-            cells = observed_cells(column, tokens._replace(limits=""))
-            counts[name].n_limits += pc.sum(pc.match_substring_regex(cells, LIMIT)).as_py() or 0
-            counts[name].add(observed_cells(column, tokens) if tokens.limits else cells)
+def count_cells(table: FileTable, name: str, missing: MissingTokens) -> CellCounts:
+    """Count the cells of a column of text."""
+    counts, column, tokens = CellCounts(), table.data.column(name), missing.of(name)
+    cells = observed_cells(column, tokens._replace(limits=""))
+    counts.n_limits += pc.sum(pc.match_substring_regex(cells, LIMIT)).as_py() or 0
+    counts.add(observed_cells(column, tokens) if tokens.limits else cells)
     return counts
 
 
-def first_rows(table: OpenTable, names: Sequence[str]) -> FileTable:
-    """Read the first rows; as many from a table in memory as from its file."""
-    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // len(table.names)))
-    kept: list[FileTable] = []
-    for batch in table.batches(names, n_rows):
-        kept.append(batch)
-        if sum(each.data.num_rows for each in kept) >= n_rows:
-            break
-    data = pa.concat_tables([each.data for each in kept])
-    return kept[0]._replace(data=data.slice(0, n_rows))
+def first_rows(table: FileTable) -> FileTable:
+    """Take the first rows, which tell texts from numbers."""
+    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // max(len(table.names), 1)))
+    return table._replace(data=table.data.slice(0, n_rows))
 
 
 def _glance(
-    head: FileTable, name: str, values: np.ndarray | NotNumbers, rules: ReadingRules
+    table: FileTable,
+    head: FileTable,
+    name: str,
+    values: np.ndarray | NotNumbers,
+    rules: ReadingRules,
 ) -> Reading | None:
-    """Classify a column by its first rows; None where all rows must be counted."""
-    column = head.data.column(name)
+    """Classify a column at first sight; None where the shapes of its cells must be counted."""
+    column = table.data.column(name)
     declared = pa.types.is_dictionary(column.type) and isinstance(values, np.ndarray)
     if declared or name in rules.categorical:
         return Reading("category")
@@ -216,7 +204,8 @@ def _glance(
         found = _kind_of_numbers(values, name, rules)
         zeros = found.kind == "number" and pc.match_substring_regex(column, _LEADING_ZEROS)
         return found._replace(has_zeros=bool(zeros and pc.any(zeros).as_py()))
-    cells, counts = observed_cells(column, rules.missing.of(name)), CellCounts()
+    first = head.data.column(name)
+    cells, counts = observed_cells(first, rules.missing.of(name)), CellCounts()
     counts.add(cells)
     choice = choose_format(counts, decimal=rules.decimal)
     if 2 * max(counts.n_dates, choice.n_fitting if choice else 0) > counts.n_observed:
@@ -228,13 +217,13 @@ def _glance(
 
 
 def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
-    """Distinguish measurements from names of the rows, by the first rows."""
+    """Distinguish measurements from names of the rows."""
     named = name not in rules.kept and numbers_name_rows(values)
     return Reading("row name" if named else "number")
 
 
 def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
-    """Distinguish categories from free text and names of rows, by the first rows."""
+    """Distinguish categories from free text and names of rows."""
     cells = observed_cells(column, rules.missing.of(name).among_texts)
     n_observed = len(cells) - cells.null_count
     n_distinct = len(cells.drop_null().unique())
@@ -246,7 +235,11 @@ def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
 
 
 def _decide(
-    name: str, counts: CellCounts, head: FileTable, rules: ReadingRules, evidence: str | None = None
+    name: str,
+    counts: CellCounts,
+    table: FileTable,
+    rules: ReadingRules,
+    evidence: str | None = None,
 ) -> Reading:
     """Decide how a column of text is read by the counts of its cells."""
     choice = choose_format(
@@ -256,19 +249,19 @@ def _decide(
     if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
         return choose_date_format(counts, rules.dates_of(name))
     if choice is None or 2 * n_numbers <= counts.n_counted:
-        return _text(head.data.column(name), name, rules)
+        return _text(table.data.column(name), name, rules)
     # A unit in few cells is asked about, unless all of these are limits, or it is a currency.
     n_units = sum(choice.units.values())
     few = counts.n_limits < n_units < choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units)
     if choice.mixes_units or few:
         return Reading("text", choice=choice, doubt="units")
     if choice.may_be_codes:
-        values = try_numbers(head, name, rules.missing, choice.format)
+        values = try_numbers(table, name, rules.missing, choice.format)
         if isinstance(values, np.ndarray):
             found = _kind_of_numbers(values, name, rules)
             if found.kind == "row name":
                 return found
-    if choice.format == NumberFormat(head.decimal) and not choice.rival:
+    if choice.format == NumberFormat(table.decimal) and not choice.rival:
         return Reading("number", number=choice.format)
     doubt = "format" if choice.rival else ""
     return Reading("number", number=choice.format, choice=choice, doubt=doubt)

@@ -26,8 +26,6 @@ class ReadOptions:
     skip_first: int | None = None  # lines of a text file, or rows of a sheet, above the table
     skip_last: int = 0  # rows at the end of a text file or sheet; blank ones do not count
     skip_below: int = 0  # rows below the names, such as units and the questions of a survey
-    # Gigabytes that a table may take unpacked; by default 4, and no limit for Parquet in batches.
-    max_unpacked: float | None = None
 
 
 class CaseOptions(NamedTuple):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +18,6 @@ from pckid.tables.kinds import Reading, ReadingRules
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sniffing import TextFormat
-from pckid.tables.table import FileTable
-
-
-class Unread(NamedTuple):
-    """What the first rows of a file did not show, found in a later row."""
-
-    names: frozenset[str] = frozenset()  # columns not written as their first rows are
-    infinite: frozenset[tuple[str, int, Any]] = frozenset()  # columns, rows from 1, and cells
 
 
 @dataclass(frozen=True)
@@ -41,10 +33,10 @@ class Prepared:
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
     row_names: str | None  # the column that names the rows
-    columns: Columns = field(repr=False)  # those used; their cells only of rows in memory
+    columns: Columns = field(repr=False)  # those used; without cells where rows come in batches
     notes: tuple[Fact, ...] = ()
     problems: tuple[Problem, ...] = ()
-    weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,) of rows in memory
+    weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,)
     series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
     lines: Prepared | None = None  # how these were read; with their cells only if these are kept
 
@@ -64,28 +56,18 @@ class Prepared:
 
     @property
     def X(self) -> np.ndarray:
-        """The numbers (n_rows, n_columns) of a table in memory; those of categories are codes."""
-        return self._in_memory(self.columns.X)
+        """The numbers (n_rows, n_columns); those of categories are codes."""
+        return self.columns.X
 
     @property
     def texts(self) -> Mapping[str, list[str | None]]:
-        """The cells of the columns of categories of a table in memory."""
-        return self._in_memory(self.columns.texts)
-
-    @property
-    def rows_in_memory(self) -> FileTable:
-        """All columns of a table in memory."""
-        return self._in_memory(self.table.whole)
+        """The cells of the columns of categories."""
+        return self.columns.texts
 
     @property
     def counts(self) -> Mapping[str, Counter[str]]:
-        """How often each category stands in its column, in all rows."""
+        """How often each category stands in its column."""
         return self.columns.counts
-
-    def _in_memory(self, cells: Any) -> Any:
-        if self.table.whole is None:
-            raise ValueError(f"{self.table.source} is not in memory.")
-        return cells
 
     @property
     def frame(self) -> Any:
@@ -124,12 +106,8 @@ class Prepared:
 
     @property
     def known(self) -> list[str] | None:
-        """The groups of rows in memory that are known for the fit, "" for the others."""
-        return None if self.table.whole is None else self.known_in(self.table.whole.data)
-
-    def known_in(self, data: pa.Table) -> list[str] | None:
-        """Read the known groups of some rows, "" where unknown; None: no column has them."""
-        cells, tokens = self._cells(self.options.known, data), self.rules.missing.texts
+        """The groups of rows that are known for the fit, "" for the others."""
+        cells, tokens = self._cells(self.options.known), self.rules.missing.texts
         return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
 
     @property
@@ -142,11 +120,9 @@ class Prepared:
         """Whether something must be fixed first."""
         return any(problem.stops for problem in self.problems)
 
-    def _cells(self, name: str | None, data: pa.Table | None = None) -> list[str] | None:
-        """Read a column of some rows, or of all in memory, as text; a missing cell is empty."""
-        if data is None and self.table.whole is not None:
-            data = self.table.whole.data
-        if name is None or data is None:
+    def _cells(self, name: str | None) -> list[str] | None:
+        """Read a column as text; a missing cell is empty."""
+        if name is None:
             return None
-        cells = data.column(name).to_pylist()
+        cells = self.table.data.column(name).to_pylist()
         return ["" if cell is None else as_text(cell) for cell in cells]

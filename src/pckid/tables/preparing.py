@@ -1,4 +1,4 @@
-"""Prepare the columns of an open table; every front end calls `open_table`, then this.
+"""Prepare the columns of a table that was read; every front end calls `open_table`, then this.
 
     source → open_table(ReadOptions) → OpenTable → prepare(ColumnOptions) → Prepared
 
@@ -6,13 +6,13 @@ Nothing here knows a front end: problems, notes and fixes are data.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pckid.tables.categories import Columns, count_texts, read_columns, text_column
+from pckid.tables.categories import Columns, read_columns
 from pckid.tables.choosing import (
     Known,
     choose_columns,
@@ -24,23 +24,20 @@ from pckid.tables.choosing import (
     use_known_columns,
 )
 from pckid.tables.findings import Fact, Fix, Problem, advice
-from pckid.tables.kinds import Reading, ReadingRules, expect_numbers, find_readings, first_rows
+from pckid.tables.kinds import Reading, expect_numbers, find_readings
 from pckid.tables.meanings import find_case_and_time
-from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, try_numbers
+from pckid.tables.numbers import WORDS, MissingTokens, try_numbers
 from pckid.tables.options import ColumnOptions, option_of
-from pckid.tables.prepared import Prepared, Unread
+from pckid.tables.prepared import Prepared
 from pckid.tables.problems import (
     ABOUT_USE,
     find_problems,
     find_rows_below_names,
-    infinite_number,
 )
 from pckid.tables.scanning import OpenTable
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
-# Of a column with more different texts, categories are counted no further.
-_MOST_TEXTS = 10_000
 # Columns of more answers are no questions of a survey.
 _MOST_ANSWERS = 11
 # Of the lines that hold one value each, so many are of another case, time or variable.
@@ -54,22 +51,20 @@ def prepare(
     table: OpenTable,
     options: ColumnOptions | None = None,
     known: Known | None = None,
-    unread: Unread | None = None,
 ) -> Prepared:
     """Choose the columns to cluster, read them, and list all that is doubtful about them.
 
-    A model that knows its columns has settled which are used, and as what. What a pass over all
-    rows of a file left unread is looked at in all rows. An OptionError says that an option names
-    no column, leaves none, or is about cells that are not there.
+    A model that knows its columns has settled which are used, and as what. An OptionError says
+    that an option names no column, leaves none, or is about cells that are not there.
     """
-    options, unread = options or ColumnOptions(), unread or Unread()
+    options = options or ColumnOptions()
     if known is None:
         facts = list(find_unmatched(table, options))
     else:
         table, options = use_known_columns(table, options, known)
         absent = [name for name in known.names if name in table.added]
         facts = [Fact("columns_absent", {"columns": absent})] if absent else []
-    found = _prepare_once(table, options, known, unread)
+    found = _prepare_once(table, options, known)
     taken: list[Fact] = []
     while options.take_advice and len(taken) < _MOST_ROUNDS:
         fresh = [fix for fix in advice(found.problems) if _changes(fix, table, options)]
@@ -80,7 +75,7 @@ def prepare(
         for option, value in map(option_of, fresh):
             table = table.without_last(value) if option == "skip_last" else table
             table = table.without_first(value) if option == "skip_below" else table
-        found = _prepare_once(table, options, known, unread)
+        found = _prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
 
@@ -94,16 +89,14 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     return options.with_fixes([fix]) != options
 
 
-def _prepare_once(
-    table: OpenTable, options: ColumnOptions, known: Known | None, unread: Unread
-) -> Prepared:
+def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
-    readings = find_readings(table, names + options.times, rules, unread.names)
+    readings, plain = find_readings(table.rows, names + options.times, rules)
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=rules.kept.union(names))
-        readings = find_readings(table, names + options.times, rules, unread.names)
+        readings, plain = find_readings(table.rows, names + options.times, rules)
     if known is not None:
         readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
         left_out = dict.fromkeys(left_out, "unknown")
@@ -112,11 +105,8 @@ def _prepare_once(
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = used + options.times
-    columns, problems = _read(table, read, rules, readings, unread)
-    late = [name for name in columns.wrong if readings[name].is_plain]
-    if late:  # Later rows in memory are written otherwise than the first.
-        unread = unread._replace(names=unread.names.union(late))
-        return _prepare_once(table, options, known, unread)
+    columns = read_columns(table.rows, read, rules, readings, plain)
+    problems = find_problems(columns, rules, table) if read else []
     if options.lines is None:
         problems += [] if known or options.row_names else _find_lines(table, columns, readings)
     else:
@@ -126,7 +116,7 @@ def _prepare_once(
     rows_below = find_rows_below_names(problems, columns, table)
     if rows_below is not None:  # What they hide shows at once.
         table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
-        below = _prepare_once(table, options, known, unread)
+        below = _prepare_once(table, options, known)
         return replace(below, problems=(rows_below, *below.problems))
     if known is None:
         kept = set(used)
@@ -138,8 +128,7 @@ def _prepare_once(
         problems += find_other_units(known.units, columns.readings)
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
-        columns.without_cells() if table.whole is None else columns,
-        (*_notes(left_out, readings), *_same_answers(columns.counts), *facts),
+        columns, (*_notes(left_out, readings), *_same_answers(columns.counts), *facts),
         tuple(problems), read_weight_column(table, options.weights, rules.missing),
     )  # fmt: skip
 
@@ -151,13 +140,11 @@ def _find_lines(
 
     Dates, which are left out otherwise, are read for that.
     """
-    if table.whole is None:
-        return []
     kinds = {name: reading.kind for name, reading in readings.items()}
     dated = {name: kinds[name] == "date" and not readings[name].doubt for name in kinds}
     numbers = dict(zip(columns.readings, columns.X.T, strict=True))
     for name in (name for name in kinds if dated[name] and name not in numbers):
-        found = try_numbers(table.whole, name, MissingTokens.with_defaults(), readings[name].form)
+        found = try_numbers(table.rows, name, MissingTokens.with_defaults(), readings[name].form)
         if isinstance(found, np.ndarray):
             numbers[name] = found
     times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
@@ -182,9 +169,9 @@ def _find_variable(
     kinds = {name: each.kind for name, each in readings.items() if name not in (case, time)}
     variable, *others = [n for n, kind in kinds.items() if kind == "category"] or [""]
     values = [name for name, kind in kinds.items() if kind == "number"]
-    if table.whole is None or not variable or len(values) != 1:
+    if not variable or len(values) != 1:
         return {}
-    data = table.whole.data
+    data = table.data
     n_variables, n_with_others, n_times, n_lines = (
         data.group_by(names).aggregate([]).num_rows
         for names in ([variable], [variable, *others], [case, time], [case, time, variable])
@@ -205,58 +192,6 @@ def _settle(
         for problem in problems
         if problem.column not in names or problem.code not in ABOUT_USE
     ]
-
-
-def _read(
-    table: OpenTable,
-    names: Sequence[str],
-    rules: ReadingRules,
-    readings: Mapping[str, Reading],
-    unread: Unread,
-) -> tuple[Columns, list[Problem]]:
-    """Read columns and list what is doubtful: of all rows in memory, or of the first in a file.
-
-    Categories, and texts among numbers, are counted in all rows of a file, too.
-    """
-    if not names:
-        return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}), []
-    rows = first_rows(table, names) if table.whole is None else table.whole
-    columns = read_columns(rows, names, rules, readings)
-    if table.whole is None:
-        _count_in_all_rows(table, columns, unread.names, rules.missing)
-    problems = find_problems(columns, rows, rules, table)
-    settled = {problem.column for problem in problems if problem.stops}
-    for name, row, cell in sorted(unread.infinite, key=lambda found: found[1]):
-        text = cell.strip().lower() if isinstance(cell, str) else None
-        if name in names and name not in settled and text not in rules.missing.of(name).texts:
-            settled.add(name)
-            problems.append(infinite_number(name, row, table.parts, cell))
-    return columns, problems
-
-
-def _count_in_all_rows(
-    table: OpenTable, columns: Columns, unread: Collection[str], missing: MissingTokens
-) -> None:
-    """Count categories, and cells that cannot be read where there are some, in all rows."""
-    texts: dict[str, Counter[str]] = {name: Counter() for name in columns.texts}
-    total: dict[str, NotNumbers] = {}
-    doubtful = {
-        name: reading.form
-        for name, reading in columns.readings.items()
-        if reading.kind != "category" and (name in columns.wrong or name in unread)
-    }
-    names = list({**texts, **doubtful})
-    for batch in table.batches(names) if names else ():
-        for name, counted in texts.items():
-            if len(counted) < _MOST_TEXTS:
-                counted.update(count_texts(text_column(batch, name, missing)))
-        for name, form in doubtful.items():
-            found = try_numbers(batch, name, missing, form)
-            if isinstance(found, np.ndarray):
-                found = NotNumbers(0, int(np.count_nonzero(~np.isnan(found))), "", 0)
-            total[name] = found.after(total.get(name), batch.start)
-    columns.counts.update(texts)
-    columns.wrong.update({name: found for name, found in total.items() if found.n_cells})
 
 
 def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iterator[Fact]:

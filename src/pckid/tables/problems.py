@@ -59,7 +59,7 @@ def find_rows_below_names(
 
 def _count_rows_of_text(texts: Sequence[Problem], columns: Columns, table: OpenTable) -> int:
     """Count the first rows without a number where columns hold text in these alone."""
-    first = next(table.batches([problem.column for problem in texts], _MOST_BELOW)).data
+    first = table.data.select([problem.column for problem in texts]).slice(0, _MOST_BELOW)
     few = []  # columns of so few texts that all of these are known
     for column, problem in zip(first.columns, texts, strict=True):
         if problem.data["n_cells"] <= _MOST_BELOW:
@@ -74,11 +74,10 @@ def _count_rows_of_text(texts: Sequence[Problem], columns: Columns, table: OpenT
     return 0
 
 
-def find_problems(
-    columns: Columns, rows: FileTable, rules: ReadingRules, table: OpenTable
-) -> list[Problem]:
-    """List all that is wrong or doubtful about columns that are used; `rows` are their cells."""
+def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> list[Problem]:
+    """List all that is wrong or doubtful about columns that are used."""
     found: list[Problem] = []
+    rows = table.rows
     counts, others = columns.counts, {*columns.wrong, *columns.counts}
     measured = [
         j
@@ -92,7 +91,7 @@ def find_problems(
     n_holding = {code: (columns.X[:, measured] == code).any(axis=0).sum() for code in n_coded}
     for j, (name, reading) in enumerate(columns.readings.items()):
         doubt = _find_doubt(name, reading)
-        if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%" and len(rows.data):
+        if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%":
             doubt = _find_fractions(doubt, columns.X[:, j], rows.data.column(name))
         if doubt is not None:
             found.append(doubt)

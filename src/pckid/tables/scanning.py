@@ -1,17 +1,15 @@
-"""The one way into a table: it is opened, and its rows come in batches; whole is all of them.
+"""The one way into a table: it is read whole, by the library that knows its format.
 
-A file's kind is told by its first bytes, not by its name, so that a pipe works as a file does. What
-can be wrong with the columns is found out before any row is read.
+A file's kind is told by its first bytes, not by its name, so that a pipe works as a file does.
 """
 
 from __future__ import annotations
 
 import codecs
 import hashlib
-import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -25,19 +23,19 @@ from pckid.tables.binary import (
     ARROW,
     PARQUET,
     binary_tables,
-    describe_arrow,
     find_files,
     named_bytes,
+    parse_arrow,
     scan_parquet,
 )
 from pckid.tables.findings import Fact
 from pckid.tables.isolation import allowed_memory, read_apart
 from pckid.tables.options import ReadOptions
 from pckid.tables.sniffing import TextFormat, after_lines, sniff
-from pckid.tables.sources import MAX_UNPACKED, Source, find_source, refuse_large, refuse_wide
+from pckid.tables.sources import Source, find_source, refuse_large, refuse_wide
 from pckid.tables.statfiles import STATISTICS, read_statistics
 from pckid.tables.table import FileTable, Part
-from pckid.tables.text import find_encoding, is_utf8, text_tables, utf8_pieces
+from pckid.tables.text import find_encoding, is_utf8, read_text, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
 _SAMPLE = 1 << 20
@@ -51,33 +49,30 @@ _NO_TABLES = {
     b"[{": "a JSON document",
 }  # fmt: skip
 _MOST_NOTES = 12
-_ROWS_AT_ONCE = 1 << 14
-# Bytes of texts that the cells of a batch may name, unless more was asked for.
-_MOST_NAMED = 1 << 29
-# From this size on a compressed text is measured before more of it is kept.
-_MEASURED_FROM = 1 << 28
 
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A table that was opened; its rows are in its file, and in memory if they were read."""
+    """A table that was read, with each cell as it is in its file."""
 
     source: str  # the file's name, "standard input" for a stream
-    names: list[str]  # all columns, in order
+    data: Any  # all rows, as pyarrow.Table
     parts: tuple[Part, ...]
-    n_bytes: int  # of its numbers in memory, or of a text or Arrow file on the disk
     text: TextFormat | None = None  # None for all but text files
-    data: Any = None  # all rows (pyarrow.Table), where they were read or had to be
-    is_read: bool = False  # whether they were to be read
     notes: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
     n_skipped: int = 0  # rows below the names that are left out
     reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
     added: frozenset[str] = frozenset()  # columns without a value that its file does not have
 
     @property
-    def whole(self) -> FileTable | None:
-        """All rows, where they were to be read into memory."""
-        return FileTable(self.data, self.text, self.parts) if self.is_read else None
+    def names(self) -> list[str]:
+        """All columns, in order."""
+        return list(self.data.column_names)
+
+    @property
+    def rows(self) -> FileTable:
+        """All rows."""
+        return FileTable(self.data, self.text, self.parts)
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -85,12 +80,9 @@ class OpenTable:
         return tuple(name for name in self.names if name not in self.added)
 
     @property
-    def n_rows(self) -> int | None:
-        """The number of rows, where it is known."""
-        if self.data is not None:
-            return self.data.num_rows
-        last = self.parts[-1]
-        return None if last.n_rows is None else last.start + last.n_rows
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.data.num_rows
 
     @cached_property
     def sha256(self) -> str:
@@ -101,40 +93,12 @@ class OpenTable:
                 hashlib.file_digest(file, lambda: digest)  # type: ignore[arg-type]
         return digest.hexdigest()
 
-    def read(self, at_most: float = math.inf) -> OpenTable:
-        """Read all rows into memory if their cells take no more than `at_most` bytes."""
-        if self.n_bytes > at_most:
-            return self
-        source, is_text = self.parts[0].source, self.text is not None
-        packed = is_text and source.unpacker is not None
-        files = {part.source for part in self.parts} if self.data is None else set()
-        # A few kilobytes do not hold gigabytes, unless they name one text again and again.
-        allowed = min(source.max_bytes, sum(map(allowed_memory, files)) or source.max_bytes)
-        if not is_text and at_most == math.inf:
-            refuse_large(self.n_bytes, self.source, allowed)
-        kept, n_bytes = [], 0
-        for batch in self.batches(self.names):
-            kept.append(batch.data)
-            n_bytes += batch.data.nbytes + named_bytes(batch.data)
-            if n_bytes > at_most:
-                return self
-            if not is_text:
-                refuse_large(n_bytes, self.source, allowed)
-            elif packed and n_bytes > _MEASURED_FROM:
-                # Unpacked once without being kept, it is refused before it fills the memory.
-                for _ in source.pieces():
-                    pass
-                packed = False
-        return replace(self, data=pa.concat_tables(kept), is_read=True)
-
     def without_last(self, n_rows: int) -> OpenTable:
         """Leave out the last rows of a text file or sheet; those left out already count."""
         *before, part = self.parts
-        more, data = max(n_rows - part.n_below, 0), self.data
-        part = part._replace(n_below=part.n_below + more)
-        if data is not None:
-            data = data.slice(0, max(data.num_rows - more, 0))
-            part = part._replace(n_rows=data.num_rows - part.start)
+        more = max(n_rows - part.n_below, 0)
+        data = self.data.slice(0, max(self.data.num_rows - more, 0))
+        part = part._replace(n_below=part.n_below + more, n_rows=data.num_rows - part.start)
         return replace(self, parts=(*before, part), data=data)
 
     def without_first(self, n_rows: int) -> OpenTable:
@@ -142,59 +106,39 @@ class OpenTable:
 
         Those left out already count.
         """
-        more, data = n_rows - self.n_skipped, self.data
+        more = n_rows - self.n_skipped
         if more <= 0:
             return self
         parts: list[Part] = []
         left_out: set[int] = set()
         for part in self.parts:
-            n_out = more if part.n_rows is None else min(more, part.n_rows)
-            rest = None if part.n_rows is None else part.n_rows - n_out
+            n_out = min(more, part.n_rows)
             sheet = part.sheet and part.sheet._replace(first=part.sheet.first + n_out)
-            parts.append(part._replace(start=part.start - len(left_out), n_rows=rest, sheet=sheet))
+            start, n_left = part.start - len(left_out), part.n_rows - n_out
+            parts.append(part._replace(start=start, n_rows=n_left, sheet=sheet))
             left_out.update(range(part.start, part.start + n_out))
-        if data is not None:
-            data = data.filter(pa.array([i not in left_out for i in range(data.num_rows)]))
-        return replace(self, n_skipped=n_rows, parts=tuple(parts), data=data)
+        kept = pa.array([i not in left_out for i in range(self.data.num_rows)])
+        return replace(self, n_skipped=n_rows, parts=tuple(parts), data=self.data.filter(kept))
 
     def with_empty(self, names: Sequence[str]) -> OpenTable:
-        """Add columns without a value to a table in memory."""
+        """Add columns without a value."""
         data = self.data
         for name in names:
             data = data.append_column(name, pa.nulls(data.num_rows, pa.string()))
-        return replace(self, names=[*self.names, *names], data=data, added=frozenset(names))
-
-    def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[FileTable]:
-        """Read columns, from memory or from the file, at most `n_rows` rows at a time."""
-        row = first = self.parts[0].start
-        most = self.parts[0].source.max_bytes
-        most = _MOST_NAMED if most <= MAX_UNPACKED else most
-        for data in _tables(self, list(columns), n_rows):
-            for start in range(0, data.num_rows, n_rows):
-                rows = data.slice(start, n_rows)
-                refuse_large(named_bytes(rows), self.source, most)
-                yield FileTable(rows, self.text, self.parts, row + start)
-            row += data.num_rows
-        if row == first:
-            raise TableError(_no_rows(self))
+        return replace(self, data=data, added=frozenset(names))
 
 
-def open_table(
-    source: str | Source, options: ReadOptions | None = None, *, at_most: float = math.inf
-) -> OpenTable:
-    """Open a table, and read it if its cells take no more than `at_most` bytes; 0 never does.
+def open_table(source: str | Source, options: ReadOptions | None = None) -> OpenTable:
+    """Read a table.
 
     `source` is the path of a file or of a folder of Parquet files, or "-" for standard input; or
     the bytes of a file. A TableError says why it cannot be read, and what to do.
     """
     given = options or ReadOptions()
-    limit = None if given.max_unpacked is None else int(given.max_unpacked * 2**30)
-    most = limit or MAX_UNPACKED
     if isinstance(source, str) and os.path.isdir(source):
-        table = OpenTable(source, *scan_parquet([Source(p, most) for p in find_files(source)]))
+        table = _open_parquet(source, [Source(path) for path in find_files(source)])
     else:
-        found = find_source(source, most) if isinstance(source, str) else source
-        table = _open_file(found._replace(max_bytes=most), given)
+        table = _open_file(find_source(source) if isinstance(source, str) else source, given)
     is_sheet = any(part.sheet for part in table.parts)
     if given.sheet is not None and not is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
@@ -203,32 +147,48 @@ def open_table(
         raise TableError(
             f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
         )
-    if table.text is not None:
-        table = table.without_last(given.skip_last)
-    elif limit is not None:
-        refuse_large(table.n_bytes, table.source, limit)
     table = table.without_first(given.skip_below)
-    if not table.names or not table.parts:
-        raise TableError(_no_rows(table))
+    if not table.names or not table.n_rows:
+        raise TableError(
+            f"{table.source} has no rows below its header. There is nothing to cluster."
+        )
     twice = next((name for name, n in Counter(table.names).items() if n > 1), None)
     if twice is not None:
         raise TableError(
             f"{table.source} has two columns named '{brief(twice)}'. Rename one of them."
         )
-    table = replace(table, reading=given)
-    return table.read(at_most) if at_most else table
+    return replace(table, reading=given)
+
+
+def _open_parquet(name: str, sources: Sequence[Source]) -> OpenTable:
+    """Read Parquet files that make up one table."""
+    names, parts, n_bytes = scan_parquet(sources)
+    allowed = min(sources[0].max_bytes, sum(map(allowed_memory, sources)))
+    refuse_large(n_bytes, name, allowed)
+    if not names or not parts:
+        return OpenTable(name, pa.table({}), tuple(parts))
+    return OpenTable(name, _join(binary_tables(parts, names), name, allowed), tuple(parts))
+
+
+def _join(batches: Iterable[Any], name: str, most: int) -> Any:
+    """Put batches together, unless they take too much memory."""
+    kept, n_bytes = [], 0
+    for batch in batches:
+        kept.append(batch)
+        n_bytes += batch.nbytes + named_bytes(batch)
+        refuse_large(n_bytes, name, most)
+    return pa.concat_tables(kept)
 
 
 def _open_file(source: Source, given: ReadOptions) -> OpenTable:
     """Open a file by its kind; read it, if its kind is only read whole."""
     start = next(source.pieces(64), b"")
-    parts: tuple[Part, ...] = (Part(source, None, 0, None),)
     facts: tuple[Fact, ...] = ()
     if start.startswith(PARQUET):
-        return OpenTable(source.name, *scan_parquet([source]))
+        return _open_parquet(source.name, [source])
     if start.startswith(ARROW):
-        [names] = read_apart(describe_arrow, source)
-        return OpenTable(source.name, names, parts, source.n_bytes)
+        data = _join(read_apart(parse_arrow, source), source.name, allowed_memory(source))
+        return OpenTable(source.name, data, (Part(source, None, 0, data.num_rows),))
     if start.startswith((ZIP, OLE)):
         data, parts, facts = read_sheet(source, given)
     elif start.startswith(STATISTICS):
@@ -237,10 +197,8 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
     else:
         return _open_text(source, start, given)
     names, renamed = unique_names(data.column_names)
-    return OpenTable(
-        source.name, names, parts, data.nbytes, data=data.rename_columns(names),
-        notes=(*facts, *renamed),
-    )  # fmt: skip
+    notes = (*facts, *renamed)
+    return OpenTable(source.name, data.rename_columns(names), parts, notes=notes)
 
 
 def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
@@ -279,9 +237,10 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
         notes = *notes, Fact("row_names_unnamed", {"column": names[0]})
     if given.header and kind.is_data:
         notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
-    parts = (Part(source, None, 0, None),)
     kind = kind._replace(encoding=encoding)
-    return OpenTable(source.name, names, parts, source.n_bytes, kind, notes=notes)
+    data = read_text(source, kind, given.header, given.skip_last).rename_columns(names)
+    parts = (Part(source, None, 0, data.num_rows, given.skip_last),)
+    return OpenTable(source.name, data, parts, kind, notes=notes)
 
 
 def _check_delimiter(delimiter: str | None) -> str | None:
@@ -314,22 +273,3 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
     pairs = zip(names, found, strict=True)
     facts = [Fact("renamed", {"old": old, "new": new}) for old, new in pairs if old != new]
     return found, tuple(facts[:_MOST_NOTES])
-
-
-def _no_rows(table: OpenTable) -> str:
-    return f"{table.source} has no rows below its header. There is nothing to cluster."
-
-
-def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
-    part = table.parts[0]
-    if table.data is not None:
-        yield table.data.select(names)
-    elif table.text is None:
-        yield from binary_tables(table.parts, names, n_rows)
-    else:
-        index = {name: j for j, name in enumerate(table.names)}
-        wanted = [index[name] for name in names]
-        skipped = table.reading.header + table.n_skipped
-        for data in text_tables(part.source, table.text, wanted, part.n_below):
-            yield data.slice(skipped).rename_columns(names)
-            skipped = max(skipped - data.num_rows, 0)

@@ -15,10 +15,9 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from pckid.exceptions import TableError
-from pckid.tables.findings import SetOption
 
 MAX_UNPACKED = 1 << 32
-"""Bytes that a compressed table, or one from a pipe, may take unless the caller says otherwise."""
+"""Bytes that a compressed table, or one from a pipe, may take."""
 MAX_COLUMNS = 1 << 16
 """Columns that a table may have; a few kilobytes, compressed, can hold millions."""
 PIECE = 1 << 23
@@ -141,8 +140,7 @@ def _read_pipe(stream: Any, name: str, max_bytes: int) -> Source:
         if n_bytes > max_bytes:
             raise TableError(
                 f"{name} gives more than {max_bytes / 2**30:.3g} GB, which is the limit. Save it "
-                "as a file, which can be read in batches.",
-                SetOption("max_unpacked"),
+                "as Parquet, which is read in batches.",
             )
         if not pieces and not piece.strip(b"\0"):
             raise TableError(f"{name} is not a table: it begins with {len(piece):,} zero bytes.")
@@ -154,8 +152,8 @@ def refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
     """Raise if a table takes more memory unpacked than was agreed to."""
     if n_bytes > max_bytes:
         raise TableError(
-            f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked, which is the limit.",
-            SetOption("max_unpacked"),
+            f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked, which is the limit. "
+            "Write it as Parquet, which is read in batches.",
         )
 
 

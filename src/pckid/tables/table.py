@@ -29,12 +29,12 @@ class SheetRows(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Rows that can be read without those before them."""
+    """Rows of a file, a row group or a sheet."""
 
     source: Source
     row_group: int | None  # of a Parquet file; None is all of a text or Arrow file
     start: int  # number of the first row in the whole table
-    n_rows: int | None
+    n_rows: int
     n_below: int = 0  # rows at the end of a text or sheet that are left out
     sheet: SheetRows | None = None
 

@@ -1,13 +1,13 @@
-"""Delimited text: decoded, cut where records end, and parsed with every cell kept as text."""
+"""Delimited text: decoded and parsed, with every cell kept as text."""
 
 import codecs
+import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
@@ -17,14 +17,13 @@ from pckid.tables.findings import SetOption
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import PIECE, Source
 
-_QUOTE = ord('"')
-_LINE_END, _LINE_END_TEXT = re.compile(rb"\r\n?|\n"), re.compile(r"\r\n?|\n")
-_TAIL = 1 << 17
+_LINE_END = re.compile(rb"\r\n?|\n")
 _LONGEST_RECORD = 1 << 28
 # Lines above and below a table are looked for among as many.
 _MOST_EXTRA = 10
 # Blocks of wide tables are longer, so that a column's part of each is not a few cells.
 _BYTES_PER_COLUMN = 1 << 10
+_BLOCK = 1 << 22
 
 
 def find_encoding(start: bytes, encoding: str | None) -> str:
@@ -91,41 +90,81 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
     )
 
 
-def text_tables(
-    source: Source, kind: TextFormat, columns: Sequence[int], n_below: int = 0
-) -> Iterator[Any]:
-    """Yield Arrow tables of texts (n_records, len(columns)), in order, the header's row first.
+def read_text(source: Source, kind: TextFormat, header: bool, n_below: int = 0) -> Any:
+    """Read a text as an Arrow table of texts (n_rows, n_columns), whose columns have no names yet.
 
-    `columns` are numbers; the last `n_below` records are left out.
+    The last `n_below` records are left out, whatever their length. A record of another length, and
+    a quote that is not closed, are errors.
     """
-    size = max(PIECE, _BYTES_PER_COLUMN * kind.n_columns)
-    pieces = _below_lines(utf8_pieces(source, kind.encoding, size), kind.n_above)
+    block = max(_BLOCK, _BYTES_PER_COLUMN * kind.n_columns)
+    while True:
+        try:
+            found, bad = _parse(source, kind, block)
+            break
+        except pa.ArrowInvalid as error:
+            block *= 8
+            if "straddl" not in str(error) or block > _LONGEST_RECORD:
+                reason = str(error).splitlines()[0]
+                raise TableError(f"{source.name} cannot be read as a table: {reason}") from None
+    n_records = found.num_rows + len(bad)
+    wrong = [row for row in bad if row.number <= n_records - n_below]
+    if wrong:
+        raise _wrong_length(wrong[0], n_records, kind, source)
+    rest = found.slice(header, max(found.num_rows - header - n_below + len(bad), 0))
+    _refuse_open_quote(found, source, kind)
+    return rest
+
+
+def _parse(source: Source, kind: TextFormat, block: int) -> tuple[Any, list[Any]]:
+    """Parse all records; give those as long as they should be, and the others."""
+    bad: list[Any] = []
+
+    def remember(row: Any) -> str:
+        bad.append(row)
+        return "skip"
+
+    keys = [f"f{index}" for index in range(kind.n_columns)]
+    reading = pyarrow.csv.ReadOptions(column_names=keys, use_threads=False, block_size=block)
+    parsing = pyarrow.csv.ParseOptions(
+        delimiter=kind.delimiter, newlines_in_values=True, invalid_row_handler=remember,
+        ignore_empty_lines=kind.n_columns > 1,
+    )  # fmt: skip
+    types = dict.fromkeys(keys, pa.string())
+    converting = pyarrow.csv.ConvertOptions(column_types=types, check_utf8=False)
+    stream = pa.PythonFile(_Pieces(_text_of(source, kind)), "r")
+    return pyarrow.csv.read_csv(stream, reading, parsing, converting), bad
+
+
+def _text_of(source: Source, kind: TextFormat) -> Iterator[bytes]:
+    """Yield the text of a table in UTF-8, from its header on; it ends with a line end."""
+    pieces = _below_lines(utf8_pieces(source, kind.encoding), kind.n_above)
     if kind.row_names:
         pieces = chain([kind.delimiter.encode()], pieces)  # the cell that the header lacks
-    blocks = _whole_records(pieces, kind.delimiter, source.name, kind.n_above, n_below)
-    for block, n_before in blocks:
-        found = _parse_block(block, kind, columns, source.name)
-        if not isinstance(found, pa.Table):
-            raise _wrong_length(found, block, n_before, blocks, kind, source.name)
-        yield found
+    last = b""
+    for last in pieces:
+        yield last
+    if not last.endswith((b"\n", b"\r")):
+        yield b"\n"
 
 
-def last_text(source: Source, kind: TextFormat) -> tuple[str, bool]:
-    """Read the end of a text, from the start of a line on; tell whether it is all of the table."""
-    size = max(_TAIL, _BYTES_PER_COLUMN * kind.n_columns)
-    encoding = codecs.lookup(kind.encoding).name
-    one_byte = encoding in ("utf-8", "cp1252", "iso8859-1", "iso8859-15")
-    if source.unpacker is None and one_byte and source.n_bytes > size:
-        with source.open() as file:
-            file.seek(-size, io.SEEK_END)
-            found = file.read().decode(encoding, "replace")
-        return _LINE_END_TEXT.split(found, maxsplit=1)[-1], False
-    tail, is_all = b"", True
-    for piece in _below_lines(utf8_pieces(source, encoding), kind.n_above):
-        is_all = is_all and len(tail) + len(piece) <= size
-        tail = (tail + piece)[-size:]
-    found = tail.decode("utf-8", "replace")
-    return (found if is_all else _LINE_END_TEXT.split(found, maxsplit=1)[-1]), is_all
+class _Pieces(io.RawIOBase):
+    """Bytes that come in pieces, as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, memoryview(b"")
+
+    def readable(self) -> bool:
+        """Bytes can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Give up to as many bytes as `buffer` takes; 0 at the end."""
+        if not self._rest:
+            self._rest = memoryview(next(self._pieces, b""))
+        found = self._rest[: len(buffer)]
+        buffer[: len(found)] = found
+        self._rest = self._rest[len(found) :]
+        return len(found)
 
 
 def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
@@ -142,177 +181,37 @@ def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
     yield from pieces
 
 
-def _whole_records(
-    pieces: Iterator[bytes], delimiter: str, name: str, n_lines: int, n_below: int
-) -> Iterator[tuple[memoryview, int]]:
-    """Cut a text, which follows `n_lines` other lines, into blocks of whole records.
-
-    Each comes with the number of lines before it. The last `n_below` records are left out; blank
-    lines count for none.
-    """
-
-    def above_last(text: bytes, end: int) -> int:
-        if n_below == 0:
-            return end
-        starts = record_starts(text[:end], delimiter)
-        return int(starts[-n_below]) if len(starts) > n_below else 0
-
-    waiting: list[bytes] = []
-    size = wanted = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        if size < wanted:
-            continue
-        text = b"".join(waiting)
-        end = above_last(text, _last_end(text, delimiter, name, n_lines))
-        if end:
-            block = memoryview(text)[:end]
-            yield block, n_lines
-            n_lines += _count_lines(block)
-        elif size > _LONGEST_RECORD:
-            raise TableError(
-                f"{name} holds a record of more than {_LONGEST_RECORD >> 20} MB, which begins in "
-                f"line {n_lines + 1}: a quote that is not closed, or a text without line ends."
-            )
-        waiting, size = [text[end:]], size - end
-        # Where no record ends yet, twice as much is looked at next.
-        wanted = 0 if end else 2 * size
-    text = b"".join(waiting)
-    _last_end(text, delimiter, name, n_lines, final=True)
-    if end := above_last(text, len(text)):
-        yield memoryview(text)[:end], n_lines
+def _refuse_open_quote(found: Any, source: Source, kind: TextFormat) -> None:
+    """Raise if a quote runs to the end of the text: its cell, the last one, ends with a line."""
+    last = found.column(kind.n_columns - 1)
+    cell = last[-1].as_py() if len(last) else None
+    if not cell or not cell.endswith(("\n", "\r")):
+        return
+    n_lines, end = 0, b""
+    for piece in utf8_pieces(source, kind.encoding):
+        n_lines += len(_LINE_END.findall(piece))
+        end = (end + piece)[-1000:]
+    if not end.rstrip().endswith(b'"'):
+        n_lines += not end.endswith((b"\n", b"\r"))
+        raise _open_quote(source.name, n_lines - len(re.findall(r"\r\n?|\n", cell)) + 1)
 
 
-def record_starts(text: bytes, delimiter: str, *, blank: bool = False) -> np.ndarray:
-    """Find where the records of a text that begins with one start, of shape (n_records,).
-
-    With `blank`, blank lines are records too.
-    """
-    ends = _line_ends(text, *_quoted(text, delimiter)[:2])
-    starts = np.append(0, ends + 1)
-    starts = starts[starts < len(text)]
-    if not blank:
-        return np.setdiff1d(starts, ends, assume_unique=True)
-    # The second half of a line end begins nothing.
-    return np.array([i for i in starts.tolist() if text[max(i - 1, 0) : i + 1] != b"\r\n"], int)
-
-
-def _line_ends(text: bytes, opened: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Find the signs that end lines outside of cells in quotes, which are (n_cells,)."""
-    signs = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero((signs == ord("\n")) | (signs == ord("\r")))
-    # The end of the last cell that opens before each of them; none does before the first.
-    return ends[np.append(-1, closed)[np.searchsorted(opened, ends)] < ends]
-
-
-def _last_end(text: bytes, delimiter: str, name: str, n_lines: int, *, final: bool = False) -> int:
-    """Find where the last whole record ends; 0 if none does.
-
-    Raises if a quote has swallowed lines: one that is never closed, which only the end of the text
-    can tell, or that is closed elsewhere than at the end of a cell.
-    """
-    # A carriage return at the very end may be the first half of a line end.
-    end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, len(text) - 1)) + 1
-    if b'"' not in text:
-        return end
-    opened, closed, wrong = _quoted(text, delimiter)
-    if final and len(opened) and closed[-1] == len(text):
-        wrong.append(int(opened[-1]))
-    if wrong:
-        line = n_lines + _count_lines(text[: wrong[0]]) + 1
-        raise TableError(
-            f"{name} opens a quote in line {line} that is not closed as it should be. Close it, or "
-            'double a quote that belongs to the text ("").'
-        )
-    if len(opened) == 0 or end <= opened[0] or closed[np.searchsorted(opened, end) - 1] < end:
-        return end
-    outside = _line_ends(text[:end], opened, closed)
-    return int(outside[-1]) + 1 if len(outside) else 0
-
-
-def _count_lines(text: bytes | memoryview) -> int:
-    signs = np.frombuffer(text, dtype=np.uint8)
-    return int(np.count_nonzero(signs == ord("\n")) or np.count_nonzero(signs == ord("\r")))
-
-
-def _quoted(text: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Find the cells in quotes of a text that begins with a record.
-
-    Returns where they open and where they close (n_cells,), the end of the text for one that does
-    not; and where those open that run over lines and go on after the quote that closes them.
-    """
-    signs = np.frombuffer(text, dtype=np.uint8)
-    edge = np.zeros(256, dtype=bool)
-    edge[list(b"\r\n" + delimiter.encode())] = True
-    marks = np.flatnonzero(signs == _QUOTE)
-    opened, closed = marks[::2], marks[1::2]
-    # The text's own ends are edges too. A quote next to one that closes is a doubled one.
-    begun = edge[signs[opened - 1]] | (opened == 0)
-    ended = edge[signs[(closed + 1) % len(text)]] | (closed == len(text) - 1)
-    if not (begun.all() and ended.all()):
-        alone = opened[1:] != closed[: len(opened) - 1] + 1
-        begins, ends = np.append(True, alone), np.append(alone, True)[: len(closed)]
-        opened, begun, closed, ended = opened[begins], begun[begins], closed[ends], ended[ends]
-    if begun.all() and ended.all():
-        return opened, np.append(closed, [len(text)] * (len(opened) - len(closed))), []
-    # Some quotes are part of a cell that has none around it: only one that begins a cell opens it.
-    cell = re.compile(rb'(?<![^\r\n%b])"[^"]*+(?:""[^"]*+)*+("?)' % re.escape(delimiter.encode()))
-    spans, wrong = [], []
-    for found in cell.finditer(text):
-        start, stop = found.start(), found.end() if found[1] else len(text) + 1
-        spans.append((start, stop - 1))
-        if stop < len(text) and not edge[text[stop]] and re.search(rb"[\r\n]", found[0]):
-            wrong.append(start)
-    opens, closes = np.array(spans, dtype=np.intp).reshape(-1, 2).T
-    return opens, closes, wrong
-
-
-def _parse_block(block: memoryview, kind: TextFormat, columns: Sequence[int], name: str) -> Any:
-    """Parse whole records; give the first that is not as long as it should be, if one is not."""
-    bad: list[Any] = []
-
-    def remember(row: Any) -> str:
-        bad.append(row)
-        return "error"
-
-    keys = [f"f{index}" for index in range(kind.n_columns)]
-    wanted = [keys[index] for index in columns]
-    reading = pyarrow.csv.ReadOptions(
-        column_names=keys, use_threads=False, block_size=len(block) + 1
+def _open_quote(name: str, line: int) -> TableError:
+    return TableError(
+        f"{name} opens a quote in line {line} that is not closed as it should be. Close it, or "
+        'double a quote that belongs to the text ("").'
     )
-    parsing = pyarrow.csv.ParseOptions(
-        delimiter=kind.delimiter, newlines_in_values=True, invalid_row_handler=remember,
-        ignore_empty_lines=kind.n_columns > 1,
-    )  # fmt: skip
-    types = dict.fromkeys(wanted, pa.string())
-    converting = pyarrow.csv.ConvertOptions(
-        column_types=types, include_columns=wanted, check_utf8=False
-    )
-    try:
-        return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
-    except pa.ArrowInvalid as error:
-        if bad:
-            return bad[0]
-        reason = str(error).splitlines()[0]
-        raise TableError(f"{name} cannot be read as a table: {reason}") from None
 
 
-def _wrong_length(
-    found: Any, block: memoryview, n_before: int, rest: Any, kind: TextFormat, name: str
-) -> TableError:
+def _wrong_length(row: Any, n_records: int, kind: TextFormat, source: Source) -> TableError:
     """Make the error for a line with a wrong number of cells; where it stands decides the fixes."""
-    starts = record_starts(bytes(block), kind.delimiter, blank=kind.n_columns == 1)
-    place, n_cells = min(found.number, len(starts)) - 1, found.actual_columns
-    line = n_before + _count_lines(block[: starts[place]]) + 1
-    n_left = len(starts) - place
-    for others, _ in rest:
-        if n_left > _MOST_EXTRA:
-            break
-        n_left += len(record_starts(bytes(others), kind.delimiter))
+    line, n_cells = _line_of(row.number, kind, source), row.actual_columns
+    if row.text.count('"') % 2:
+        return _open_quote(source.name, line)
+    n_left = n_records - row.number + 1
     sign = {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
     told = (
-        f"Line {line} of {name} has {counted(n_cells, 'cell')}, the first has "
+        f"Line {line} of {source.name} has {counted(n_cells, 'cell')}, the first has "
         f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or say which character "
         "separates the cells."
     )
@@ -324,3 +223,22 @@ def _wrong_length(
         told += " If a title stands above the table, leave it out."
         fixes.append(SetOption("skip_first", line - 1))
     return TableError(told, *fixes)
+
+
+def _line_of(number: int, kind: TextFormat, source: Source) -> int:
+    """Find the line of the text in which a record, counted from 1, begins."""
+    lines = io.TextIOWrapper(
+        io.BufferedReader(_Pieces(_text_of(source, kind))), "utf-8", newline=""
+    )
+    reader = csv.reader(lines, delimiter=kind.delimiter)
+    limit = csv.field_size_limit(_LONGEST_RECORD)
+    try:
+        n_before = n_seen = 0
+        for record in reader:
+            n_seen += bool(record) or kind.n_columns == 1
+            if n_seen == number:
+                break
+            n_before = reader.line_num
+        return kind.n_above + n_before + 1
+    finally:
+        csv.field_size_limit(limit)

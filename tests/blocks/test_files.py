@@ -16,8 +16,8 @@ from pckid import PCKID, cluster_file, streaming
 from pckid.exceptions import TableError, UndecidedError
 from pckid.input import learning_rows as pool
 from pckid.input import sample as samples
-from pckid.outofcore import files
-from pckid.outofcore.files import FileRows
+from pckid.blocks import files
+from pckid.blocks.files import FileRows
 from pckid.tables.findings import Drop, Missing, SetOption
 from pckid.tables.options import ColumnOptions
 from pckid.tables.preparing import prepare

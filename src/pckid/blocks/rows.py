@@ -8,7 +8,7 @@ whatever machine they were made.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -65,6 +65,10 @@ class BlockedRows(ABC):
     def categorical(self) -> np.ndarray:
         """Which columns hold categories (n_features,), bool."""
         return np.isin(np.arange(self.n_features), list(self.categories))
+
+    def with_categories(self, categories: Mapping[int, Sequence[Any]]) -> BlockedRows:
+        """Give categories the numbers that a model knows them by."""
+        return self
 
     @abstractmethod
     def survey(self, entropy: int, size: int) -> Survey:

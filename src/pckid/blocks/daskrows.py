@@ -7,12 +7,9 @@ back is small. A worker that is lost costs the blocks it was at.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
-from itertools import islice, repeat
+from itertools import repeat
 from typing import Any
 
 import dask
@@ -20,12 +17,9 @@ import dask.array as da
 import numpy as np
 from joblib import parallel_config
 
-from pckid.exceptions import TableError
+from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
 from pckid.input.known import in_order_of, read_known
 from pckid.input.validation import block_values, is_blocked
-from pckid.outofcore.files import BatchResult, FileRows, batch_rows
-from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
-from pckid.tables.prepared import Prepared, Unread
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3
@@ -102,63 +96,9 @@ class DaskRows(BlockedRows):
         )
 
 
-class ClusterRows(FileRows):
-    """The rows of prepared Parquet files that the workers of a cluster read themselves."""
-
-    local = False
-
-    def __init__(self, prepared: Prepared, client: Any) -> None:
-        table = prepared.table
-        if table.text is not None or table.data is not None:
-            kind = "text" if table.text else "a spreadsheet or of a statistics program"
-            raise TableError(
-                f"{table.source} is {kind}, which workers cannot read in pieces. Write it as "
-                "Parquet, or leave the scheduler out."
-            )
-        super().__init__(prepared)
-        self.client = client
-        # All that a task needs to read one part.
-        tables = [replace(table, parts=(part,)) for part in table.parts]
-        self.alone = [FileRows(replace(prepared, table=each)) for each in tables]
-
-    def _survey(self, entropy: int, size: int, limit: float = math.inf) -> Survey | Unread:
-        """Pass over all rows on the workers."""
-
-        def surveys(limit: float) -> list[Any]:
-            survey = dask.delayed(FileRows._survey)
-            return [survey(rows, entropy, size, limit) for rows in self.alone]
-
-        return _ask(surveys, self.table.n_rows or 0, size)
-
-    def results(
-        self, function: Callable, state: Any, others: Sequence[str] = ()
-    ) -> Generator[BatchResult, None, None]:
-        """Apply `function(state, X, known)` on the workers; results come in order, a few at a time.
-
-        Other columns are read here, and put beside them.
-        """
-        # As a task of its own it travels once to each worker, and is made anew if lost.
-        shared = self.client.submit(lambda same: same, state, pure=False)
-        ahead = 2 + 2 * sum(self.client.nthreads().values())
-        waiting: deque[Any] = deque()
-        coming = iter(self.alone)
-        for rows in self.alone:
-            for each in islice(coming, ahead - len(waiting)):
-                task = self.client.submit(FileRows.arrays, each, function, shared, pure=False)
-                waiting.append(task)
-            results = waiting.popleft().result()
-            if not others:
-                yield BatchResult(None, rows.table.parts[0].start, results)
-                continue
-            for batch in rows.table.batches(others, batch_rows(len(others))):
-                row = batch.start - rows.table.parts[0].start
-                mine = slice(row, row + batch.data.num_rows)
-                yield BatchResult(batch, batch.start, tuple(array[mine] for array in results))
-
-
 @contextmanager
-def connected(address: str) -> Iterator[Callable[[Prepared], ClusterRows]]:
-    """Let the workers of a scheduler read rows, and do joblib's work, within the context."""
+def connected(address: str) -> Iterator[None]:
+    """Let the workers of a scheduler do the work of dask and joblib within the context."""
     from distributed import Client
 
     try:
@@ -166,7 +106,7 @@ def connected(address: str) -> Iterator[Callable[[Prepared], ClusterRows]]:
     except (OSError, ValueError) as error:
         raise ConnectionError(f"There is no Dask scheduler at {address!r}: {error}") from None
     with client, parallel_config(backend="dask"):
-        yield partial(ClusterRows, client=client)
+        yield
 
 
 def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
@@ -176,9 +116,6 @@ def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
         tasks, parts = surveys(limit), []
         for first in range(0, len(tasks), _AT_ONCE):
             parts += dask.compute(*tasks[first : first + _AT_ONCE])
-            unread = [part for part in parts if isinstance(part, Unread)]
-            if unread:
-                return unread[0]
             parts = [add(parts, size)]
         (found,) = parts
         if len(found.keys) >= min(size, found.n_filled):

@@ -16,7 +16,7 @@ from pckid.exceptions import TableError
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
-daskrows = pytest.importorskip("pckid.outofcore.daskrows")
+daskrows = pytest.importorskip("pckid.blocks.daskrows")
 
 pytestmark = pytest.mark.slow
 X, TRUTH = groups(n_samples=400, n_features=5)
