@@ -19,7 +19,7 @@ from experiments.paper import with_parameters
 from experiments.revealed import revealed_command
 from experiments.seeds import seeds_command
 from experiments.series import series_command
-from pckid.cli._options import not_zero, stack_options
+from pckid.frontends.cli._options import not_zero, stack_options
 
 Command = Callable[..., Any]
 

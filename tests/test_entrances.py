@@ -15,13 +15,13 @@ from messy_tables import COLUMNS, write_messy_table
 from tiers import one_in
 
 from pckid import PCKID, cluster_file, read_table
-from pckid.app.work import Upload
-from pckid.cli._run import pckid as shell
 from pckid.exceptions import UndecidedError
-from pckid.streaming import prepare_rows
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
+from pckid.frontends.app.work import Upload
+from pckid.frontends.cli._run import pckid as shell
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.results import prepare_rows
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 
 CHEAP = {"n_inits": 1, "max_components": 2, "max_samples": 1.0, "random_state": 0}
 OPTIONS = [
@@ -211,7 +211,7 @@ def test_later_rows_that_are_written_otherwise_are_the_same_in_batches(name, tmp
         late = cells[0] if i < 40 else cells[min(1 + (i - 40) // 20, len(cells) - 1)]
         lines.append(f"{i % 2 * 5 + i % 7}.5,{i % 2 * 8 + i % 5},{late.format(i)}")
     (tmp_path / "t.csv").write_text("\n".join(lines))
-    monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 20)
+    monkeypatch.setattr("pckid.frontends.tables.kinds._HEAD_ROWS", 20)
     monkeypatch.setattr("pckid.blocks.files.batch_rows", lambda n_columns: 7)
     options, path = ColumnOptions(take_advice=take_advice), str(tmp_path / "t.csv")
     whole = prepare(open_table(path), options)

@@ -80,7 +80,7 @@ def test_an_estimator_loads_no_more_than_scikit_learn_does(after_scikit_learn):
 
 
 def test_help_loads_nothing_but_the_parser():
-    script = "import pckid.cli._run as r; r.pckid(['--help'], standalone_mode=False)"
+    script = "import pckid.frontends.cli._run as r; r.pckid(['--help'], standalone_mode=False)"
     assert packages_after(script) == {"pckid", "click"}
 
 

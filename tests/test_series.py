@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from pckid import PCKID, ShiftedRowsWarning, assess, compare_rows, explain
+from pckid.frontends.options import CaseOptions, ColumnOptions
+from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.scanning import open_table
 from pckid.input.columns import frame_columns, holds_words
 from pckid.series import find_series, from_array, from_long, from_wide
-from pckid.series.files import prepare_table
 from pckid.series.table import SeriesFormat
-from pckid.tables.options import CaseOptions, ColumnOptions
-from pckid.tables.scanning import open_table
 
 N_CASES, N_TIMES, VARIABLES = 60, 8, ["pulse", "pressure"]
 

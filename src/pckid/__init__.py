@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import explain, nest_clusters
-    from pckid.frames import read_table
+    from pckid.frontends.frames import read_table
+    from pckid.frontends.results import write_labels
     from pckid.input.categories import UnseenCategoryWarning
     from pckid.input.warnings import (
         ClusterLimitWarning,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pckid.n_clusters import choose_n_clusters
     from pckid.reporting import report
     from pckid.significance.new_rows import compare_rows
-    from pckid.streaming import write_labels
 
 __all__ = [
     "PCKID",
@@ -77,10 +77,10 @@ _HOMES = {
     "explain": "pckid.explanation",
     "nest_clusters": "pckid.explanation",
     "load": "pckid.modelfile",
-    "read_table": "pckid.frames",
+    "read_table": "pckid.frontends.frames",
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
-    "write_labels": "pckid.streaming",
+    "write_labels": "pckid.frontends.results",
 }
 _MODULES = ("data", "metrics", "plots", "series")
 

@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
-from pckid.app import columns
-from pckid.tables.options import CaseOptions, ColumnOptions
+from pckid.frontends.app import columns
+from pckid.frontends.options import CaseOptions, ColumnOptions
 
 
 def page(content, known=None):
@@ -15,11 +15,11 @@ def page(content, known=None):
     def script(content, known):
         import streamlit as st
 
-        from pckid.app import columns
-        from pckid.app.kept import keep_widgets, restore_widgets
-        from pckid.app.run import ask_for_run
-        from pckid.app.upload import Opened
-        from pckid.app.work import Upload
+        from pckid.frontends.app import columns
+        from pckid.frontends.app.kept import keep_widgets, restore_widgets
+        from pckid.frontends.app.run import ask_for_run
+        from pckid.frontends.app.upload import Opened
+        from pckid.frontends.app.work import Upload
 
         restore_widgets()
         upload = Upload("table.csv", content, known=known)

@@ -13,11 +13,11 @@ import xlsxwriter
 from streamlit.elements.widgets.file_uploader import DeletedFile
 from streamlit.testing.v1 import AppTest
 
-from pckid.app import upload
-from pckid.app.result import as_command, as_python
-from pckid.app.work import Settings, Upload
-from pckid.tables import writing
-from pckid.tables.options import ColumnOptions
+from pckid.frontends.app import upload
+from pckid.frontends.app.result import as_command, as_python
+from pckid.frontends.app.work import Settings, Upload
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.tables import writing
 
 GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
 
@@ -28,8 +28,8 @@ def page(name, content, place="table"):
     def script(name, content, place):
         import streamlit as st
 
-        from pckid.app.upload import open_as_asked
-        from pckid.app.work import Upload
+        from pckid.frontends.app.upload import open_as_asked
+        from pckid.frontends.app.work import Upload
 
         st.session_state["found"] = open_as_asked(Upload(name, content), place)
 
@@ -174,7 +174,7 @@ def test_how_a_file_is_read_is_not_asked_of_another_of_its_name_and_size():
 
 def test_the_number_of_groups_of_one_table_is_not_that_of_the_next():
     def script():
-        from pckid.app.upload import ask_for_table
+        from pckid.frontends.app.upload import ask_for_table
 
         ask_for_table()
 

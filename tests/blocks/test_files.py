@@ -11,17 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 import sklearn
 from helpers import SMALL, close, groups
+from pckid.blocks.files import FileRows
 
 from pckid import PCKID, cluster_file, streaming
+from pckid.blocks import files
 from pckid.exceptions import TableError, UndecidedError
+from pckid.frontends.options import ColumnOptions, drop_column, set_option, take_as_missing
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 from pckid.input import learning_rows as pool
 from pckid.input import sample as samples
-from pckid.blocks import files
-from pckid.blocks.files import FileRows
-from pckid.tables.findings import Drop, Missing, SetOption
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
 
 X, TRUTH = groups(n_samples=300, n_features=5)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -280,11 +279,11 @@ class TestBadBlocks:
 @pytest.mark.parametrize(
     ("content", "fix"),
     [
-        (b"a,b\n1,[x]\n2,3\n3,4\n", Missing("[x]")),
-        (b"a,b\n1,x\n2,y\n3,4\n5,6\n7,8\n", Missing("x")),
-        (b"a,b\n1,2\n3,\xe4\n", SetOption("encoding", "cp1252")),
-        (b"a,b\n1,2\n3,4,5\n", SetOption("delimiter")),
-        (b"a,cluster\n1,2\n3,4\n5,4\n", Drop("cluster")),
+        (b"a,b\n1,[x]\n2,3\n3,4\n", take_as_missing("[x]")),
+        (b"a,b\n1,x\n2,y\n3,4\n5,6\n7,8\n", take_as_missing("x")),
+        (b"a,b\n1,2\n3,\xe4\n", set_option("encoding", "cp1252")),
+        (b"a,b\n1,2\n3,4,5\n", set_option("delimiter")),
+        (b"a,cluster\n1,2\n3,4\n5,4\n", drop_column("cluster")),
     ],
 )
 def test_errors_name_no_options_of_the_command_line(tmp_path, monkeypatch, golden, content, fix):
@@ -300,8 +299,8 @@ def test_errors_name_no_options_of_the_command_line(tmp_path, monkeypatch, golde
 
 
 def test_an_error_keeps_its_fixes_on_its_way_between_processes():
-    error = pickle.loads(pickle.dumps(TableError("Wrong.", Drop("x"))))
-    assert (str(error), error.fixes) == ("Wrong.", (Drop("x"),))
+    error = pickle.loads(pickle.dumps(TableError("Wrong.", drop_column("x"))))
+    assert (str(error), error.fixes) == ("Wrong.", (drop_column("x"),))
 
 
 def test_powers_of_two_for_tiny_numbers_go_to_the_device_of_the_model(monkeypatch):

@@ -8,10 +8,10 @@ from helpers import groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pckid.input.learning_rows import keys
-from pckid.input.table import measure
 from pckid.blocks import rows as surveys
 from pckid.blocks.rows import combine, moments, scaling
+from pckid.input.learning_rows import keys
+from pckid.input.table import measure
 
 X = groups(n_samples=120, gap=2.0)[0]
 

@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from pckid.tables.findings import Missing, ReadAs
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
-from pckid.wording import PROBLEMS
+from pckid.frontends.options import ColumnOptions, read_as, take_as_missing
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.wording import PROBLEMS
 
 QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 
@@ -89,7 +88,10 @@ def test_names_of_rows_are_said_once_and_used(pckid, messy):
 def test_yes_takes_the_advice(pckid, messy, how):
     done = pckid("cluster", "t.csv", "-k", 2, "--yes", how, "--drop", "comment", "--json", *QUICK)
     assert done.code == 0, done.err
-    assert list(done.only_told("advice_taken").data["fixes"]) == [Missing("low"), Missing("-999")]
+    assert list(done.only_told("advice_taken").data["fixes"]) == [
+        take_as_missing("low"),
+        take_as_missing("-999"),
+    ]
     found = json.loads(done.out)
     assert found["columns"] == ["revenue", "visits", "score", "age"]
     assert found["cluster_sizes"] == [30, 30]
@@ -103,7 +105,7 @@ def test_what_can_be_read_in_two_ways_is_asked_about(pckid, tmp_path, how):
     assert asked.code == 3
     doubt = asked.only_told("ambiguous numbers")
     assert (doubt.column, doubt.data["example"]) == ("people", "1,100")
-    assert doubt.data["ways"] == (ReadAs("people", "1,234.56"), ReadAs("people", "1234,56"))
+    assert doubt.data["ways"] == (read_as("people", "1,234.56"), read_as("people", "1234,56"))
     for form, lowest in (("1,234.56", 1100.0), ("1234,56", 1.1)):
         arguments = ["t.csv", "-k", 2, how, "--numbers", f"people={form}", "--out", "o.parquet"]
         assert pckid("cluster", *arguments, *QUICK).code == 0

@@ -18,10 +18,10 @@ import xlsxwriter
 
 import pckid as package
 from pckid._utils.commands import as_argument
-from pckid.cli import COMMANDS
-from pckid.cli.cluster import cluster
+from pckid.frontends.cli import COMMANDS
+from pckid.frontends.cli.cluster import cluster
+from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.spectral.embedding import EMBEDDINGS
-from pckid.tables.options import ColumnOptions, ReadOptions
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
@@ -217,7 +217,7 @@ def test_demo_writes_labels_and_a_report_and_says_how_to_do_it_by_hand(pckid, tm
 
 
 def test_demo_needs_no_excel(pckid, tmp_path, monkeypatch):
-    monkeypatch.setattr("pckid.cli.demo.find_spec", lambda name: None)
+    monkeypatch.setattr("pckid.frontends.cli.demo.find_spec", lambda name: None)
     assert pckid("demo").code == 0
     names = {path.name for path in (tmp_path / "pckid-demo").iterdir()}
     assert names == {"penguins.csv", "penguins-clusters.csv", "penguins-report.html"}
@@ -321,7 +321,7 @@ def test_version_and_module(pckid):
 
 def test_the_command_starts_without_heavy_imports():
     code = (
-        "import sys, pckid.cli._run as run\n"
+        "import sys, pckid.frontends.cli._run as run\n"
         "try: run.run_command(['cluster', '--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'matplotlib', 'rich', 'jinja2'}\n"

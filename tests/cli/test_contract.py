@@ -135,7 +135,7 @@ def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
     def fail(*arguments, **options):
         raise RuntimeError("the unexpected")
 
-    monkeypatch.setattr("pckid.cli._clustering.open_table", fail)
+    monkeypatch.setattr("pckid.frontends.cli._clustering.open_table", fail)
     result = pckid("cluster", "good.csv", "-k", 2)
     assert result.code == 1
     assert "the unexpected" in result.err

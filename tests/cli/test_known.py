@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pckid import PCKID, cluster_file, load, runs
-from pckid.input import known as known_rows
 from pckid.blocks import files
-from pckid.wording import write_instability
+from pckid.input import known as known_rows
+from pckid.reporting.missing_cells import write_instability
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from open_tables import read_source
 from tiers import one_in
 
-from pckid.tables.findings import Drop, Missing, SetOption
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
-from pckid.wording import write_evidence
+from pckid.frontends.options import drop_column, set_option, take_as_missing
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.wording import write_evidence
 
 CHEAP = [
     "-k",
@@ -81,7 +81,9 @@ def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, golden, how, hi
     assert f"  pckid cluster t.csv {advised} --out clusters.csv" in text
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
-    assert taken.only_told("advice_taken").data["fixes"] == [Missing(str(code)) for code in codes]
+    assert taken.only_told("advice_taken").data["fixes"] == [
+        take_as_missing(str(code)) for code in codes
+    ]
     given = pckid("cluster", "t.csv", *CHEAP, how, *advised.split())
     assert not given.told("code for missing")
     assert taken.out == given.out
@@ -96,7 +98,10 @@ def test_a_code_that_is_a_value_elsewhere_is_advised_by_column(pckid, tmp_path):
     inspected = pckid("inspect", "t.csv")
     text = inspected.out.decode()
     told = inspected.told("code for missing")
-    assert [each.fix for each in told] == [(Missing("99", "q1"),), (Missing("99", "q2"),)]
+    assert [each.fix for each in told] == [
+        (take_as_missing("99", "q1"),),
+        (take_as_missing("99", "q2"),),
+    ]
     assert "  pckid cluster t.csv --na-values q1=99 --na-values q2=99 --out clusters.csv" in text
 
 
@@ -144,7 +149,7 @@ def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, labels):
     inspected = pckid("inspect", "t.csv")
     text = inspected.out.decode()
     asked = inspected.only_told("extra rows")
-    assert (asked.data["labels"], asked.fix) == (labels, (SetOption("skip_last", n_rows),))
+    assert (asked.data["labels"], asked.fix) == (labels, (set_option("skip_last", n_rows),))
     assert f"  pckid cluster t.csv --skip-last {n_rows} --out clusters.csv" in text
     plain = pckid("cluster", "plain.csv", *CHEAP)
     for how, taken in (("--no-stream", ["--skip-last", n_rows]), ("--stream", ["--yes"])):
@@ -187,7 +192,7 @@ def test_a_note_of_one_cell_below_the_table(pckid, tmp_path, how):
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
     assert "Line 43 of t.csv " in done.err
-    assert done.error.fixes == (SetOption("delimiter"), SetOption("skip_last", 2))
+    assert done.error.fixes == (set_option("delimiter"), set_option("skip_last", 2))
     assert "--skip-last 2" in done.err
     skipped = pckid("cluster", "t.csv", *CHEAP, how, "--skip-last", 2)
     assert outcome(skipped) == outcome(pckid("cluster", "plain.csv", *CHEAP))
@@ -241,7 +246,7 @@ def test_what_is_no_title_is_refused(pckid, tmp_path, text, n_cells):
     done = pckid("inspect", "t.csv")
     assert done.code == 3
     assert f"t.csv has {n_cells} cells," in done.err
-    assert done.error.fixes == (SetOption("delimiter"), SetOption("skip_first", 1))
+    assert done.error.fixes == (set_option("delimiter"), set_option("skip_first", 1))
     assert "--skip-first 1" in done.err
 
 
@@ -299,7 +304,7 @@ def test_rows_are_those_of_the_sheet(pckid, tmp_path):
     assert (found.column, found.data["where"]) == ("a", "row 34 of the sheet")
     # The total, and the note below it, which is left out in any case.
     total = done.only_told("extra rows")
-    assert (total.data["more"], total.fix) == (True, (SetOption("skip_last", 2),))
+    assert (total.data["more"], total.fix) == (True, (set_option("skip_last", 2),))
     for how in ("--no-stream", "--stream"):
         done = pckid("cluster", "t.xlsx", *CHEAP, how, "--na-values", "low", "--skip-last", 2)
         assert done.out.count(b"\n") == 41, done.err
@@ -408,7 +413,7 @@ def test_a_limit_of_detection_is_not_advised_as_missing(tmp_path):
     found = problems_of(tmp_path / "t.csv")
     for limit in LIMITS:
         assert "is a limit" in write_evidence(found[limit])
-        fix = Drop(limit) if limit == "<0.5 mg/m3" else SetOption("limits", "value")
+        fix = drop_column(limit) if limit == "<0.5 mg/m3" else set_option("limits", "value")
         assert found[limit].fix == (fix,)
 
 
@@ -423,7 +428,7 @@ def test_a_limit_of_detection_is_read_as_advised(pckid, tmp_path, how):
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
     fixes = taken.only_told("advice_taken").data["fixes"]
-    assert fixes == [SetOption("limits", "value")]
+    assert fixes == [set_option("limits", "value")]
 
 
 _MEANT = [
@@ -447,7 +452,7 @@ def test_measurements_that_are_not_one_number_are_recognised(tmp_path):
         problem = found[name]
         assert (problem.code, problem.rows) == ("text among numbers", (1,))
         assert (problem.data["n_cells"], problem.data["example"]) == (60, cells[0])
-        assert problem.fix == (Drop(name),)
+        assert problem.fix == (drop_column(name),)
         assert "not one plain number" in write_evidence(problem)
 
 
@@ -458,7 +463,7 @@ def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path, h
     write(tmp_path / "t.csv", [["m", "a", "b"], *rows], "\t")
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    assert done.only_told("text among numbers").fix == (Drop("m"),)
+    assert done.only_told("text among numbers").fix == (drop_column("m"),)
     assert "not one plain number" in done.err
     assert "--na-values" not in done.err
     assert "not one plain number" in " ".join(pckid("inspect", "t.csv").out.decode().split())
@@ -483,7 +488,7 @@ def test_columns_of_lists_are_called_so(pckid, tmp_path, golden, how):
         for name, each in told.items()
     }
     assert kinds == {"tags": "list", "place": "stru", "raw": "bina"}
-    assert all(each.fix == (Drop(name),) for name, each in told.items())
+    assert all(each.fix == (drop_column(name),) for name, each in told.items())
     assert not done.told("text among numbers")
     inspected = pckid("inspect", "t.parquet")
     golden(inspected.out.decode())

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pckid import PCKID, save
+from pckid.frontends.wording import LEFT_OUT
 from pckid.series import from_long
-from pckid.wording import LEFT_OUT
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 HOW = ["--case", "patient", "--time", "date"]

@@ -13,7 +13,7 @@ from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load, runs
-from pckid.tables.writing import TableWriter
+from pckid.frontends.tables.writing import TableWriter
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 BATCHES = "is read in batches"
@@ -355,7 +355,7 @@ def test_notes_are_said_once(pckid, tmp_path):
     ],
 )
 def test_what_the_first_rows_do_not_show(pckid, tmp_path, monkeypatch, last, code):
-    monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 5)
+    monkeypatch.setattr("pckid.frontends.tables.kinds._HEAD_ROWS", 5)
     rows = [f"{i % 2 * 9 + i / 100},{i % 2 * 7 - i / 50}" for i in range(29)]
     (tmp_path / "t.csv").write_text("a,b\n" + "\n".join([*rows, f"{last},3.5"]) + "\n")
     whole, streamed = (

@@ -145,10 +145,10 @@ def test_cluster_file_takes_workbooks(workbook, tmp_path):
 
 
 def test_workers_do_not_read_workbooks(workbook):
-    from pckid.exceptions import TableError
     from pckid.blocks.daskrows import ClusterRows
-    from pckid.tables.preparing import prepare
-    from pckid.tables.scanning import open_table
+    from pckid.exceptions import TableError
+    from pckid.frontends.tables.preparing import prepare
+    from pckid.frontends.tables.scanning import open_table
 
     with pytest.raises(TableError, match="workers cannot read"):
         ClusterRows(prepare(open_table(str(workbook), at_most=0)), None)
@@ -156,8 +156,8 @@ def test_workers_do_not_read_workbooks(workbook):
 
 def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.exceptions import TableError
-    from pckid.tables import workbook_writing
-    from pckid.tables.table import FileTable
+    from pckid.frontends.tables import workbook_writing
+    from pckid.frontends.tables.table import FileTable
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
     table = FileTable(pa.table({"a": [1, 2, 3]}))
@@ -168,10 +168,10 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
 
 
 def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeypatch):
-    from pckid.tables import workbook_writing
+    from pckid.frontends.tables import workbook_writing
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 344)
-    monkeypatch.setattr("pckid.cli._clustering.fit_clusters", None)
+    monkeypatch.setattr("pckid.frontends.cli._clustering.fit_clusters", None)
     result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 3
     assert ".xlsx takes 343 rows" in result.err

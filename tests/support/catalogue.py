@@ -14,9 +14,9 @@ import numpy as np
 from messy_tables import COLUMNS, write_messy_table
 
 from pckid._utils.commands import as_arguments
-from pckid.tables.options import ColumnOptions, ReadOptions, option_of
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
+from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]
 FOLDER = TESTS / "tables" / "files"
@@ -47,7 +47,7 @@ def describe(prepared):
     }
     doubts = [
         " ".join(filter(None, [
-            problem.code, f"[{problem.column}]", as_arguments(map(option_of, problem.fix)),
+            problem.code, f"[{problem.column}]", as_arguments(pairs_of(problem.fix)),
             "(stops)" * problem.stops,
         ]))
         for problem in prepared.problems

@@ -5,13 +5,13 @@ import resource, sys
 limit = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 sys.argv[:2] = ["pckid"]
-from pckid.cli import main
+from pckid.frontends.cli import main
 main()
 """
 
 PEAK = """
 import sys
-from pckid.cli import main
+from pckid.frontends.cli import main
 try:
     main()
 except SystemExit:

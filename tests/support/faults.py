@@ -46,7 +46,7 @@ from faulting import (
 )
 
 import pckid
-from pckid.cli._run import run_command
+from pckid.frontends.cli._run import run_command
 
 End = int | str
 

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import pckid
-from pckid.cli._run import run_command
+from pckid.frontends.cli._run import run_command
 from pckid.modelfile import container
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -1,8 +1,8 @@
 """Open and write tables at once, with options by their names, for tests."""
 
-from pckid.tables.options import ReadOptions
-from pckid.tables.scanning import open_table
-from pckid.tables.writing import TableWriter
+from pckid.frontends.options import ReadOptions
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.tables.writing import TableWriter
 
 
 def scan_table(source, *, max_bytes=None, **options):

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pckid.tables.dates import DateFormat, count_dates, read_dates, read_temporal
-from pckid.tables.findings import Missing
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
-from pckid.tables.sources import Source
+from pckid.frontends.options import ColumnOptions, take_as_missing
+from pckid.frontends.tables.dates import DateFormat, count_dates, read_dates, read_temporal
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.tables.sources import Source
 
 START = dt.datetime(1970, 1, 1)
 LAYOUTS = {
@@ -133,6 +132,6 @@ def test_dates_that_stand_for_none_are_pointed_out():
     found = prepare(table, ColumnOptions(dates=("use",)))
     assert {(each.code, each.column, each.fix) for each in found.problems} == {
         ("outlier", "end", ()),
-        ("text among numbers", "start", (Missing("0000-00-00"),)),
+        ("text among numbers", "start", (take_as_missing("0000-00-00"),)),
     }
     assert found.problems[0].data == {"value": "9999-12-31"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pckid.tables.meanings import find_case_and_time, numbers_name_rows, texts_name_rows
+from pckid.frontends.tables.meanings import find_case_and_time, numbers_name_rows, texts_name_rows
 
 
 def test_numbers_that_count_name_rows():

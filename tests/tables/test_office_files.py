@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from open_tables import scan_table
+from pckid.blocks.files import FileRows
 from tiers import one_in
 
 from pckid import read_table
 from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
-from pckid.inspection.tables import inspect_table
-from pckid.blocks.files import FileRows
-from pckid.tables import text
-from pckid.tables.kinds import find_readings
-from pckid.tables.options import ColumnOptions, ReadOptions, option_of
-from pckid.tables.preparing import prepare
-from pckid.tables.problems import NEW_COLUMNS
-from pckid.tables.scanning import open_table
+from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
+from pckid.frontends.tables import text
+from pckid.frontends.tables.inspection import inspect_table
+from pckid.frontends.tables.kinds import find_readings
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.problems import NEW_COLUMNS
+from pckid.frontends.tables.scanning import open_table
 
 FOLDER = Path(__file__).parent / "files"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
@@ -48,7 +48,7 @@ def test_what_comes_out(name):
     expected, found = EXPECTED[name], inspect_table(table, options)
     assert {column.name: column.kind for column in found.columns} == expected["kinds"]
     assert [problem.code for problem in found.problems] == expected.get("problems", [])
-    assert as_arguments(map(option_of, found.fixes)) == expected.get("options", "")
+    assert as_arguments(pairs_of(found.fixes)) == expected.get("options", "")
     wanted = tuple(expected.get("values", {})) or (found.columns[0].name,)
     _, options = open_file(name, columns=wanted)
     prepared = prepare(table, options)

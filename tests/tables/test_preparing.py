@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import OptionError
-from pckid.tables.choosing import Known
-from pckid.tables.findings import Drop, Missing, ReadAs, SetOption
-from pckid.tables.options import ColumnOptions, ReadOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS
-from pckid.tables.scanning import open_table
+from pckid.frontends.options import (
+    ColumnOptions,
+    ReadOptions,
+    drop_column,
+    read_as,
+    set_option,
+    take_as_missing,
+)
+from pckid.frontends.tables.choosing import Known
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.problems import NAME_COLUMN, NEW_COLUMNS
+from pckid.frontends.tables.scanning import open_table
 
 
 @pytest.fixture
@@ -74,14 +80,18 @@ def test_answers_written_in_several_ways_are_pointed_out(prepared, answers):
 @pytest.mark.parametrize("answers", ["1 1 1 0 TRUE", "0 0 1 1 no", "1 0 1 0 Yes NO"])
 def test_answers_among_1_and_0_are_not_advised_to_be_missing(prepared, answers, at_most):
     found = prepared({"a": (answers.split() * 15)[:30], "x": NUMBERS}, at_most=at_most)
-    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("a"),))]
+    assert [(p.code, p.fix) for p in found.problems] == [
+        ("text among numbers", (drop_column("a"),))
+    ]
 
 
 @BOTH
 @pytest.mark.parametrize("text", ["<LOD", "BDL", "< LOQ", "not detected"])
 def test_a_limit_without_its_number_is_not_advised_to_be_missing(prepared, text, at_most):
     found = prepared({"x": [*NUMBERS, text, text], "y": [*NUMBERS, "1", "2"]}, at_most=at_most)
-    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]
+    assert [(p.code, p.fix) for p in found.problems] == [
+        ("text among numbers", (drop_column("x"),))
+    ]
 
 
 def test_codes_for_missing_of_one_column(prepared):
@@ -89,7 +99,7 @@ def test_codes_for_missing_of_one_column(prepared):
     excess = [str(i % 20 - 12) for i in range(30)]
     columns = {"sbp": pressure, "excess": excess}
     found = prepared(columns)
-    assert [problem.fix for problem in found.problems] == [(Missing("-9", "sbp"),)]
+    assert [problem.fix for problem in found.problems] == [(take_as_missing("-9", "sbp"),)]
     taken = prepared(columns, take_advice=True)
     assert taken.options.na_values == ("sbp=-9",)
     assert np.isnan(taken.X).sum(axis=0).tolist() == [3, 0]
@@ -114,7 +124,7 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
     columns = {"crp": cells, "x": [f"{i * 3 % 7},5" for i in range(30)]}
     asked = prepared(columns)
     assert [(p.code, p.column, p.fix) for p in asked.problems] == [
-        ("limits", "crp", (SetOption("limits", "value"),))
+        ("limits", "crp", (set_option("limits", "value"),))
     ]
     found = prepared(columns, limits=limits)
     assert codes_of(found) == []
@@ -128,7 +138,7 @@ def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
     columns = {"age": [*NUMBERS, "90+", "90 +"], "x": [*NUMBERS, "1.5", "2.5"]}
     asked = prepared(columns)
     assert [(p.code, p.fix) for p in asked.problems] == [
-        ("limits", (SetOption("limits", "value"),))
+        ("limits", (set_option("limits", "value"),))
     ]
     found = prepared(columns, limits=limits)
     np.testing.assert_equal(found.X[-2:, 0], np.nan if limits == "missing" else 90.0)
@@ -141,12 +151,16 @@ def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
 )
 def test_a_text_that_contains_a_number_is_never_advised_to_be_missing(prepared, text, at_most):
     found = prepared({"x": [*NUMBERS, text, text], "y": [*NUMBERS, "1", "2"]}, at_most=at_most)
-    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]
+    assert [(p.code, p.fix) for p in found.problems] == [
+        ("text among numbers", (drop_column("x"),))
+    ]
 
 
 def test_points_beside_decimal_commas_are_asked_about(prepared):
     found = prepared({"x": ["1,5", "2,25", "3.75"] * 10, "y": NUMBERS})
-    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]
+    assert [(p.code, p.fix) for p in found.problems] == [
+        ("text among numbers", (drop_column("x"),))
+    ]
     assert found.problems[0].data["texts"] == (("3.75", 10),)
 
 
@@ -154,7 +168,9 @@ def test_a_minus_behind_whole_numbers_is_no_sign(prepared):
     found = prepared({"grade": ["1", "2-", "2", "3-"] * 10, "x": NUMBERS + NUMBERS[:10]})
     assert found.counts["grade"] == {"1": 10, "2-": 10, "2": 10, "3-": 10}
     found = prepared({"grade": ["1", "2", "2-", "3", "3"] * 6, "x": NUMBERS})
-    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("grade"),))]
+    assert [(p.code, p.fix) for p in found.problems] == [
+        ("text among numbers", (drop_column("grade"),))
+    ]
 
 
 @BOTH
@@ -211,7 +227,7 @@ def test_quoted_and_lettered_numbers_are_no_measurements(prepared, cells, kind):
 @pytest.mark.parametrize("unit", [" kg", " %"])
 def test_a_unit_in_few_cells_is_asked_about(prepared, unit, at_most):
     found = prepared({"x": ["71" + unit, *NUMBERS[1:]], "y": NUMBERS}, at_most=at_most)
-    assert [(p.code, p.fix) for p in found.problems] == [("mixed units", (Drop("x"),))]
+    assert [(p.code, p.fix) for p in found.problems] == [("mixed units", (drop_column("x"),))]
 
 
 def test_a_name_that_two_rows_share_is_told(prepared):
@@ -228,7 +244,7 @@ def test_limits_are_advised_below_a_row_of_units(prepared):
     cells = ["mg/l", *("<5" if i % 5 == 2 else f"{11 + i % 9}.{i % 7}" for i in range(30))]
     found = prepared({"crp": cells, "x": ["g/l", *map(str, range(7, 37))]})
     assert [(p.code, p.column, p.fix) for p in found.problems if p.column == "crp"] == [
-        ("limits", "crp", (SetOption("limits", "value"), Missing("mg/l")))
+        ("limits", "crp", (set_option("limits", "value"), take_as_missing("mg/l")))
     ]
 
 
@@ -252,7 +268,7 @@ def test_a_number_called_a_code_is_taken_as_categories_by_advice(prepared):
     codes = ["94110", "10115", "80331"] * 10
     found = prepared({"zip": codes, "x": NUMBERS}, take_advice=True)
     assert found.options.categorical == ("zip",)
-    assert prepared({"zip": codes, "x": NUMBERS}).problems[0].fix == (ReadAs("zip", "category"),)
+    assert prepared({"zip": codes, "x": NUMBERS}).problems[0].fix == (read_as("zip", "category"),)
 
 
 KNOWN = Known(("a", "x"), {"a": ["no", "yes"]}, {})
@@ -297,8 +313,8 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
     columns = {"sbp": pressure, "age": age, "sex": sex, "ldl": ["mg/dl", *age[1:]]}
     found = prepared(columns, at_most=at_most)
     assert [problem.fix for problem in found.problems] == [
-        (SetOption("skip_below", 1),),
-        (Missing("999"),),
+        (set_option("skip_below", 1),),
+        (take_as_missing("999"),),
     ]
     taken = prepared(columns, at_most=at_most, take_advice=True)
     assert (codes_of(taken), taken.options.na_values) == ([], ("999",))
@@ -324,10 +340,10 @@ def test_the_questions_of_a_survey_are_no_data(prepared, at_most, n_questions):
         for j in range(1, n_questions + 1)
     }
     found = prepared(columns, at_most=at_most)
-    assert [problem.fix for problem in found.problems] == [(SetOption("skip_below", 2),)]
+    assert [problem.fix for problem in found.problems] == [(set_option("skip_below", 2),)]
     assert prepared(columns, at_most=at_most, take_advice=True).problems == ()
     some = prepared(columns, at_most=at_most, reading=ReadOptions(skip_below=1)).problems
-    assert [problem.fix for problem in some] == [(SetOption("skip_below", 2),)]
+    assert [problem.fix for problem in some] == [(set_option("skip_below", 2),)]
     one_row = {name: [cells[0], *cells[2:]] for name, cells in columns.items()}
     assert codes_of(prepared(one_row, at_most=at_most))[0] == "rows below names"
 
@@ -402,4 +418,4 @@ def test_no_advice_decides_whether_the_day_or_the_month_comes_first(prepared, at
     assert found.stops
     assert found.options.dates == ("use",)
     for way in found.problems[0].data["ways"]:
-        assert prepared(columns, at_most=at_most, dates=(f"day={way.way}",)).problems == ()
+        assert prepared(columns, at_most=at_most, dates=(f"day={way.choice}",)).problems == ()

@@ -16,12 +16,12 @@ import pyarrow.parquet
 import pytest
 from open_tables import read_source, scan_table
 
-from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
-from pckid.tables.findings import SetOption
-from pckid.tables.sniffing import sniff
-from pckid.tables.sources import Source
-from pckid.wording import write_note
+from pckid.frontends.cli._words import SHELL
+from pckid.frontends.options import set_option
+from pckid.frontends.tables.sniffing import sniff
+from pckid.frontends.tables.sources import Source
+from pckid.frontends.wording import write_note
 
 PLAIN = b"a,b\n1,2\n3,\n"
 
@@ -245,7 +245,7 @@ def test_a_long_line_below_unnamed_row_names_is_no_title(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\np1,1,2\np2,3,4,5\n")
     with pytest.raises(TableError) as caught:
         scan_table(str(tmp_path / "t.csv")).read()
-    assert caught.value.fixes == (SetOption("delimiter"),)
+    assert caught.value.fixes == (set_option("delimiter"),)
 
 
 def test_a_doubtful_header_says_what_to_do(tmp_path, golden):

@@ -15,9 +15,9 @@ from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
 from pckid.exceptions import TableError
-from pckid.tables import scanning, text
-from pckid.tables.sniffing import TextFormat
-from pckid.tables.sources import Source
+from pckid.frontends.tables import scanning, text
+from pckid.frontends.tables.sniffing import TextFormat
+from pckid.frontends.tables.sources import Source
 
 PLAIN = b"a,b\n1,2\n3,\n"
 # Few signs, so that quotes stand at all odd places.

@@ -1,12 +1,9 @@
 """What is said of a transposed table, and of answers that questions share."""
 
-import numpy as np
-import pytest
-
-from pckid.tables.options import ColumnOptions, ReadOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
-from pckid.tables.sources import Source
+from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.tables.sources import Source
 
 
 def read(rows):

@@ -16,16 +16,16 @@ import xlsxwriter
 from open_tables import scan_table, write_table
 from tiers import one_in
 
-from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
-from pckid.tables import isolation, sources, workbooks
-from pckid.tables.headers import find_header
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
-from pckid.tables.sources import Source
-from pckid.tables.table import name_row
-from pckid.wording import write_note
+from pckid.frontends.cli._words import SHELL
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.tables import isolation, sources, workbooks
+from pckid.frontends.tables.headers import find_header
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.table import name_row
+from pckid.frontends.wording import write_note
 
 FILES = Path(__file__).parent / "files"
 REGIONS = {

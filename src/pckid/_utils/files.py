@@ -9,6 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+ORIGIN = "pckid"
+"""Where the `attrs` of a pandas frame hold what `read_table` knows of its file."""
+
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:

@@ -199,8 +199,6 @@ def write_times(times: Sequence[float] | np.ndarray, dates: bool) -> list[str]:
 def _read_objects(cells: list[Any], name: str) -> np.ndarray:
     """Read cells of any type as numbers or as datetime64, all in one way."""
     read = {cell: _read_cell(cell) for cell in dict.fromkeys(cells) if not is_missing(cell)}
-    if str in map(type, read.values()) and all(isinstance(cell, str) for cell in read):
-        read |= _read_layouts(list(read), name)
     first = {type(time): cell for cell, time in reversed(read.items())}
     if len(first) == 1 and str not in first:
         dates = np.datetime64 in first
@@ -232,29 +230,6 @@ def _read_cell(cell: Any) -> float | np.datetime64 | str:
     except ValueError:
         pass
     return str(cell)
-
-
-def _read_layouts(texts: list[str], name: str) -> dict[str, np.datetime64]:
-    """Read texts as dates in the layouts that files have; nothing unless all of them are dates."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        return {}
-    from pckid.tables.dates import read_dates
-    from pckid.tables.kinds import CellCounts, choose_date_format
-
-    cells, counts = pa.array([text.strip() for text in texts]), CellCounts()
-    counts.add(cells)
-    reading = choose_date_format(counts)
-    if counts.n_dates < len(texts) or reading.date is None or reading.kind != "date":
-        return {}
-    if reading.doubt:
-        raise LineError(
-            f"Column {name!r} holds dates in which day and month could be either way round, or are "
-            "now this way and now that. Say which is first: "
-            f"frame[{name!r}] = pandas.to_datetime(frame[{name!r}], dayfirst=True)."
-        )
-    return dict(zip(texts, as_dates(read_dates(cells, reading.date)[0]), strict=True))
 
 
 def as_dates(days: np.ndarray) -> np.ndarray:
