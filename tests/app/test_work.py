@@ -190,7 +190,7 @@ def test_the_report_says_how_the_table_was_read(result):
 
 def test_rows_at_the_end_are_left_out():
     upload = Upload("t.csv", b"name,a\nx,1.5\ny,2.5\nTotal,4\n", ReadOptions(skip_last=1))
-    assert upload.open().whole.data.column("name").to_pylist() == ["x", "y"]
+    assert upload.open().data.column("name").to_pylist() == ["x", "y"]
     settings = Settings(upload, 2, ColumnOptions())
     assert " --skip-last 1 " in as_command(settings)
     assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)

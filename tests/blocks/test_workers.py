@@ -5,18 +5,14 @@ import signal
 
 import joblib
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from helpers import SMALL, groups
 
-from pckid import PCKID, cluster_file
-from pckid.exceptions import TableError
+from pckid import PCKID
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
-daskrows = pytest.importorskip("pckid.blocks.daskrows")
 
 pytestmark = pytest.mark.slow
 X, TRUTH = groups(n_samples=400, n_features=5)
@@ -95,8 +91,7 @@ def test_members_of_the_ensemble_are_trained_by_the_workers(client, expected):
     assert after > before
 
 
-def test_known_rows_keep_their_group_on_the_workers(workers, client, tmp_path, monkeypatch):
-    monkeypatch.setattr(daskrows, "_PATIENCE", 600)
+def test_known_rows_keep_their_group_on_the_workers(client):
     known = np.array([None] * 400, dtype=object)
     known[::40] = np.array(["x", "y", "z"])[TRUTH[::40]]
     known[1] = known[TRUTH[::40].argmax() * 40]  # may be wrong
@@ -105,41 +100,3 @@ def test_known_rows_keep_their_group_on_the_workers(workers, client, tmp_path, m
     model.fit(da.from_array(X, chunks=(50, 5)), known=da.from_array(known, chunks=70))
     assert np.array_equal(model.labels_.compute(), expected.labels_)
     assert model.known_groups_ == expected.known_groups_
-    columns = {name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate("abcde")}
-    pq.write_table(pa.table({"kind": known, **columns}), tmp_path / "t.parquet", row_group_size=50)
-    model, out = PCKID(3, **OPTIONS), tmp_path / "labels.parquet"
-    cluster_file(model, str(tmp_path / "t.parquet"), str(out), known="kind",
-                 scheduler=workers.scheduler_address)  # fmt: skip
-    assert np.array_equal(pq.read_table(out)["cluster"], expected.labels_)
-    assert model.known_groups_ == expected.known_groups_
-
-
-def test_files_are_read_by_the_workers(workers, tmp_path, expected, monkeypatch):
-    monkeypatch.setattr(daskrows, "_PATIENCE", 600)
-    columns = {name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate("abcde")}
-    pq.write_table(pa.table({"id": range(400), **columns}), tmp_path / "t.parquet",
-                   row_group_size=50)  # fmt: skip
-    for keep in (["id"], []):
-        out = tmp_path / f"labels-{len(keep)}.parquet"
-        model = PCKID(3, **OPTIONS)
-        cluster_file(model, str(tmp_path / "t.parquet"), str(out), columns=list("abcde"), keep=keep,
-                     scheduler=workers.scheduler_address)  # fmt: skip
-        found = pq.read_table(out)
-        assert np.array_equal(found["cluster"], expected)
-        assert found.column(0).to_pylist() == [i + (not keep) for i in range(400)]
-
-
-def test_text_is_not_read_by_workers(workers, tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
-    with pytest.raises(TableError, match="as Parquet"):
-        cluster_file(PCKID(2), str(tmp_path / "t.csv"), str(tmp_path / "o.csv"),
-                     scheduler=workers.scheduler_address)  # fmt: skip
-
-
-def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(daskrows, "_PATIENCE", 1)
-    pq.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / "t.parquet")
-    with pytest.raises(ConnectionError, match=r"'tcp://127.0.0.1:9'"):
-        cluster_file(PCKID(2), str(tmp_path / "t.parquet"), str(tmp_path / "o.csv"),
-                     scheduler="tcp://127.0.0.1:9")  # fmt: skip
-    assert not (tmp_path / "o.csv").exists()

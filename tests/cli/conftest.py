@@ -37,7 +37,7 @@ class Result(NamedTuple):
 
 def listen(monkeypatch, found, errors):
     """Keep every note, problem and error that is put into words, with its sentence."""
-    from pckid import cli, wording
+    from pckid.frontends import cli, wording
     from pckid.frontends.cli import _run
 
     # All of them, now: one that is imported later would keep what it is given here.

@@ -84,9 +84,8 @@ def test_names_of_rows_are_said_once_and_used(pckid, messy):
     assert json.loads(kept.out)["columns"] == ["plz", "age"]
 
 
-@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
-def test_yes_takes_the_advice(pckid, messy, how):
-    done = pckid("cluster", "t.csv", "-k", 2, "--yes", how, "--drop", "comment", "--json", *QUICK)
+def test_yes_takes_the_advice(pckid, messy):
+    done = pckid("cluster", "t.csv", "-k", 2, "--yes", "--drop", "comment", "--json", *QUICK)
     assert done.code == 0, done.err
     assert list(done.only_told("advice_taken").data["fixes"]) == [
         take_as_missing("low"),
@@ -97,17 +96,16 @@ def test_yes_takes_the_advice(pckid, messy, how):
     assert found["cluster_sizes"] == [30, 30]
 
 
-@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
-def test_what_can_be_read_in_two_ways_is_asked_about(pckid, tmp_path, how):
+def test_what_can_be_read_in_two_ways_is_asked_about(pckid, tmp_path):
     rows = [f'"{1 + i % 2},{100 + i}",{i % 2}' for i in range(20)]
     (tmp_path / "t.csv").write_text("people,b\n" + "\n".join(rows) + "\n")
-    asked = pckid("cluster", "t.csv", "-k", 2, how, *QUICK)
+    asked = pckid("cluster", "t.csv", "-k", 2, *QUICK)
     assert asked.code == 3
     doubt = asked.only_told("ambiguous numbers")
     assert (doubt.column, doubt.data["example"]) == ("people", "1,100")
     assert doubt.data["ways"] == (read_as("people", "1,234.56"), read_as("people", "1234,56"))
     for form, lowest in (("1,234.56", 1100.0), ("1234,56", 1.1)):
-        arguments = ["t.csv", "-k", 2, how, "--numbers", f"people={form}", "--out", "o.parquet"]
+        arguments = ["t.csv", "-k", 2, "--numbers", f"people={form}", "--out", "o.parquet"]
         assert pckid("cluster", *arguments, *QUICK).code == 0
         written = pyarrow.parquet.read_table(tmp_path / "o.parquet")
         assert written["people"].to_pylist()[0] == lowest
@@ -136,15 +134,14 @@ def test_the_command_keeps_what_was_said_and_quotes_it(pckid, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
-def test_dates_are_left_out_or_used(pckid, tmp_path, how):
+def test_dates_are_left_out_or_used(pckid, tmp_path):
     days = pa.array(np.arange(40) % 2 * 3000 + np.arange(40), pa.int32()).cast(pa.date32())
     table = pa.table({"day": days, "x": np.random.default_rng(0).normal(size=40)})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
-    done = pckid("cluster", "t.parquet", "-k", 2, "--json", how, *QUICK)
+    done = pckid("cluster", "t.parquet", "-k", 2, "--json", *QUICK)
     assert json.loads(done.out)["columns"] == ["x"]
     assert done.only_told("left_out").data == {"why": "date", "columns": ["day"]}
-    done = pckid("cluster", "t.parquet", "-k", 2, "--json", "--dates", "use", how, *QUICK)
+    done = pckid("cluster", "t.parquet", "-k", 2, "--json", "--dates", "use", *QUICK)
     assert json.loads(done.out)["columns"] == ["day", "x"]
     assert json.loads(done.out)["cluster_sizes"] == [20, 20]
 
@@ -190,7 +187,7 @@ def test_free_text_is_left_out(pckid, tmp_path):
     advice_on(pckid, tmp_path, "comment", texts)
     (column, _) = json.loads(pckid("inspect", "t.csv", "--json").out)["columns"]
     assert (column["kind"], column["used"]) == ("free text", False)
-    for how in ("--no-stream", "--stream"):
+    for how in ("--no-assess",):
         done = pckid("cluster", "t.csv", "-k", "2", *QUICK, how)
         assert done.code == 0, done.err
         assert done.only_told("left_out").data == {"why": "free text", "columns": ["comment"]}
@@ -312,18 +309,17 @@ def test_predict_advises_only_what_it_can_take(pckid, tmp_path, golden, cell, ad
         assert pckid("predict", "m", "new.csv", *advised).code == 0
 
 
-@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
 @pytest.mark.parametrize(
     ("unit", "new", "differs"),
     [("kg", "lb", True), ("kg", "kg", False), ("kg", "", False), ("$", "€", True),
      ("$", "USD", False), ("", "kg", False)],
 )  # fmt: skip
-def test_new_rows_in_another_unit_are_pointed_out(pckid, tmp_path, how, unit, new, differs):
+def test_new_rows_in_another_unit_are_pointed_out(pckid, tmp_path, unit, new, differs):
     numbers = [(i * 7 % 11, i * 5 % 13) for i in range(40)]
     for name, sign in (("t.csv", unit), ("new.csv", new)):
         rows = [f"{a} {sign},{b}".replace(" ,", ",") for a, b in numbers]
         (tmp_path / name).write_text("\n".join(["mass,b", *rows]), encoding="utf-8")
-    cluster = ["cluster", "t.csv", "-k", "2", *QUICK, how, "--save", "m"]
+    cluster = ["cluster", "t.csv", "-k", "2", *QUICK, "--save", "m"]
     assert pckid(*cluster).code == 0
     done = pckid("predict", "m", "new.csv")
     assert done.code == 0, done.err

@@ -311,7 +311,7 @@ def test_shell_and_python_read_tables_by_the_same_options():
     assert {as_argument(name) for name in known.keys() - elsewhere - {"header"}} <= flags
     several = {name for name, default in known.items() if isinstance(default, tuple)}
     assert several == {name for name in known if shell.get(name)}
-    elsewhere |= {"row_names", "labels", "known", "weights", "max_unpacked"}
+    elsewhere |= {"row_names", "labels", "known", "weights"}
     assert known.keys() - signature(package.read_table).parameters == elsewhere
 
 

@@ -6,11 +6,14 @@ import re
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, cluster_file, load, runs
-from pckid.blocks import files
+from pckid import PCKID, load
+from pckid.blocks import datasets
+from pckid.frontends import run as runs
 from pckid.input import known as known_rows
 from pckid.reporting.missing_cells import write_instability
 
@@ -50,16 +53,15 @@ def test_numbers_of_known_groups_are_names_as_in_python(tmp_path):
     known = [1.0, 2.0, *[None] * 18]
     pq.write_table(pa.table({"a": values, "b": values, "group": known}), tmp_path / "t.parquet")
     model = PCKID(2, n_inits=2, random_state=0)
-    cluster_file(model, str(tmp_path / "t.parquet"), str(tmp_path / "out.csv"), known="group")
+    model.fit(ds.dataset(tmp_path / "t.parquet"), known="group")
     assert sorted(model.cluster_names_) == ["1", "2"]
 
 
 def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
-    for how in ([], ["--stream"]):
-        told = pckid("cluster", customers, "--known", "segment", "-k", "1", *how)
-        assert told.code == 2
-        assert "known names 2 groups" in told.err
-        assert "Check --known and -k." in told.err
+    told = pckid("cluster", customers, "--known", "segment", "-k", "1")
+    assert told.code == 2
+    assert "known names 2 groups" in told.err
+    assert "Check --known and -k." in told.err
     told = pckid("cluster", customers, "--known", "segment", "--label", "segment")
     assert told.code == 2
     assert "in any case" in told.err
@@ -85,13 +87,14 @@ def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch
     # One known row holds nothing else.
     lines = customers.read_text("utf-8").splitlines()
     customers.write_text("\n".join([*lines, "C60,many,,,"]) + "\n", "utf-8")
-    monkeypatch.setattr(files, "_MOST_ROWS", 16)
+    pq.write_table(pa_csv.read_csv(customers), tmp_path / "c.parquet")
+    monkeypatch.setattr(datasets, "_MOST_ROWS", 16)
     for module in (known_rows, runs):
         monkeypatch.setattr(module, "MOST_KNOWN", 4)
     options = ["--known", "segment", "-k", 2, "--set", "n_inits=3", "--json", "--outliers"]
     told = [
-        pckid("cluster", customers, *options, *more, "--out", tmp_path / name)
-        for name, more in (("whole.csv", ["--no-stream"]), ("batches.csv", ["--stream"]))
+        pckid("cluster", tmp_path / "c.parquet", *options, *more, "--out", tmp_path / name)
+        for name, more in (("whole.csv", []), ("batches.csv", ["--stream", "--id", "id"]))
     ]
     whole, batches = (json.loads(each.out) for each in told)
     for key in ("known_groups", "cluster_sizes", "cluster_names"):
@@ -106,16 +109,6 @@ def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch
     assert (second[60]["cluster_name"], float(second[60]["confidence"])) == ("many", 0)
     for row, other in zip(second, first, strict=True):
         assert float(row["confidence"]) == pytest.approx(float(other["confidence"]), abs=1e-6)
-
-
-def test_files_are_clustered_by_known_rows(customers, tmp_path):
-    model = PCKID(2, n_inits=3, random_state=0)
-    out = tmp_path / "labels.csv"
-    totals = cluster_file(model, str(customers), str(out), known="segment", keep=["id"])
-    assert totals.n_rows == 60
-    assert sorted(model.cluster_names_) == ["few", "many"]
-    assert len(model.known_conflicts_) == 1
-    assert not hasattr(model, "labels_")
 
 
 def test_what_missing_values_could_change_is_a_column(penguins, tmp_path, pckid):

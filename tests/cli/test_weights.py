@@ -74,7 +74,7 @@ def test_need_the_table_in_memory(pckid, survey):
     done = pckid("cluster", "t.csv", "-k", 3, "--weights", "weight", "--stream", *QUICK)
     assert done.code != 0
     assert "--weights needs" in done.err
-    assert "--no-stream" in done.err
+    assert "leave --stream out" in done.err
 
 
 def test_are_named_in_the_report_which_counts_rows(pckid, survey):

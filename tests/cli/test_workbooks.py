@@ -49,9 +49,8 @@ def test_a_workbook_gives_the_clusters_of_the_same_text(pckid, workbook, penguin
     assert from_workbook.only_told("rows_above").data == {"row": 3, "sheet": "Birds"}
 
 
-@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
-def test_the_result_is_a_workbook_with_profiles(pckid, workbook, how):
-    result = pckid("cluster", workbook, *CHEAP, "--label", "label", "--out", "c.xlsx", how)
+def test_the_result_is_a_workbook_with_profiles(pckid, workbook):
+    result = pckid("cluster", workbook, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 0, result.err
     assert "batches" not in result.err
     found = sheets("c.xlsx")
@@ -129,31 +128,6 @@ def test_a_missing_extra_shows_before_the_work(pckid, penguins, monkeypatch):
     assert result.err.count("\n") == 1
 
 
-def test_cluster_file_takes_workbooks(workbook, tmp_path):
-    from pckid import PCKID, EmptyRowWarning, cluster_file
-
-    model = PCKID(3, n_inits=3, max_components=6, random_state=0)
-    columns = ["Culmen Length (mm)", "Culmen Depth (mm)", "Body Mass (g)"]
-    out = str(tmp_path / "c.xlsx")
-    with pytest.warns(EmptyRowWarning, match="2 of 344 rows"):
-        totals = cluster_file(model, str(workbook), out, columns=columns, sheet="Birds")
-    assert totals.n_rows == 344
-    rows = sheets(tmp_path / "c.xlsx")["table"]
-    assert rows[0] == ["row", "cluster", "confidence"]
-    counts = [[row[1] for row in rows].count(k) for k in range(3)]
-    assert counts == totals.cluster_sizes
-
-
-def test_workers_do_not_read_workbooks(workbook):
-    from pckid.blocks.daskrows import ClusterRows
-    from pckid.exceptions import TableError
-    from pckid.frontends.tables.preparing import prepare
-    from pckid.frontends.tables.scanning import open_table
-
-    with pytest.raises(TableError, match="workers cannot read"):
-        ClusterRows(prepare(open_table(str(workbook), at_most=0)), None)
-
-
 def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.exceptions import TableError
     from pckid.frontends.tables import workbook_writing
@@ -191,12 +165,11 @@ def test_numbers_beside_a_text_for_missing_stay_numbers(pckid, tmp_path):
     assert cells[5] == "k.A."
 
 
-@pytest.mark.parametrize("how", [["--no-stream"], ["--stream"]])
-def test_dates_that_are_used_stay_dates_in_the_result(pckid, tmp_path, how):
+def test_dates_that_are_used_stay_dates_in_the_result(pckid, tmp_path):
     days = [f"{1 + i % 28:02d}.0{1 + i % 9}.2021" for i in range(40)]
     rows = [f"{day};{i % 7},5;{i % 5},25" for i, day in enumerate(days)]
     (tmp_path / "t.csv").write_text("\n".join(["day;x;y", *rows]))
-    options = [*CHEAP, "--dates", "use", *how]
+    options = [*CHEAP, "--dates", "use"]
     pckid("cluster", "t.csv", *options, "--out", "out.xlsx")
     table = sheets(tmp_path / "out.xlsx")["table"]
     assert [row[0] for row in table] == ["day", *days]

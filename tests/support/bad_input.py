@@ -742,22 +742,6 @@ ROWS = [
         Run(0, "", cluster(long_field, "--drop", "note"), None, "kept as it is"),
     ),
     Row(
-        "a gzip file that unpacks without end",
-        None,
-        bad("GB unpacked, which is the limit", bomb, "--max-unpacked", "0.001", name="t.csv.gz"),
-    ),
-    Row(
-        "a Parquet file that unpacks without end",
-        None,
-        bad(
-            "GB unpacked, which is the limit",
-            parquet_bomb,
-            "--max-unpacked",
-            "0.001",
-            name="t.parquet",
-        ),
-    ),
-    Row(
         "a damaged Parquet file",
         None,
         bad("is damaged or cut short", lambda: parquet(arrow_table())[:-40], name="t.parquet"),

@@ -205,7 +205,7 @@ def table_codes(path: Path, content: bytes, number: int) -> list[int]:
     """Inspect a table, and every so often cluster it; return the exit codes."""
     path.write_bytes(content)
     commands = [["inspect", str(path), "--json"]]
-    quick = ["--set", "n_inits=1", "--set", "max_components=2", "--quiet", "--max-unpacked", "0.01"]
+    quick = ["--set", "n_inits=1", "--set", "max_components=2", "--quiet"]
     if number % 10 == 0:
         commands.append(["cluster", str(path), "-k", "1", *quick])
     codes = [exit_code(command) for command in commands]

@@ -7,18 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from open_tables import scan_table
-from pckid.blocks.files import FileRows
-from tiers import one_in
 
 from pckid import read_table
 from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables import text
 from pckid.frontends.tables.inspection import inspect_table
-from pckid.frontends.tables.kinds import find_readings
 from pckid.frontends.tables.preparing import prepare
-from pckid.frontends.tables.problems import NEW_COLUMNS
 from pckid.frontends.tables.scanning import open_table
 
 FOLDER = Path(__file__).parent / "files"
@@ -26,13 +21,13 @@ EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
 OPTION = re.compile(r"(?<![\w-])--?[a-z]")
 
 
-def open_file(name, at_most=float("inf"), **changes):
+def open_file(name, **changes):
     """Open one of the files as it is to be read; give the options of its columns."""
     read = EXPECTED[name].get("read", {})
     columns = {key: tuple(read.get(key, ())) for key in ("numbers", "dates")}
     columns["decimal"] = read.get("decimal")
     given = {key: value for key, value in read.items() if key not in ("numbers", "dates")}
-    table = open_table(str(FOLDER / name), ReadOptions(**given), at_most=at_most)
+    table = open_table(str(FOLDER / name), ReadOptions(**given))
     return table, ColumnOptions(**(columns | changes))
 
 
@@ -58,29 +53,6 @@ def test_what_comes_out(name):
         else:
             read = prepared.X[:, prepared.names.index(column)]
             np.testing.assert_allclose(read, values, rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", one_in(3, EXPECTED))
-def test_batches_read_the_same(name, monkeypatch):
-    monkeypatch.setattr(text, "PIECE", 100)
-    monkeypatch.setattr(text, "_BYTES_PER_COLUMN", 1)
-    (table, options), (stored, _) = open_file(name), open_file(name, at_most=0)
-    whole = prepare(table, options)
-    streamed = prepare(stored, options)
-    assert find_readings(stored, stored.names, streamed.rules) == (
-        find_readings(table, table.names, whole.rules)
-    )
-    found = [(problem.code, problem.column) for problem in streamed.problems]
-    assert found == [(problem.code, problem.column) for problem in whole.problems]
-    assert streamed.notes == whole.notes
-    assert streamed.counts == whole.counts
-    numbers = [n for n, kind in EXPECTED[name]["kinds"].items() if kind == "number"]
-    numbers = tuple(n for n in numbers if n not in NEW_COLUMNS)
-    if not numbers:
-        return
-    _, options = open_file(name, columns=numbers)
-    (read,) = FileRows(prepare(stored, options)).arrays(lambda _, X, known: (X,), None)
-    np.testing.assert_array_equal(read, prepare(table, options).X)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -205,7 +205,7 @@ def test_the_first_line_is_the_header_unless_it_cannot_be(tmp_path, lines, names
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     scan = scan_table(str(tmp_path / "t.csv"), delimiter=None if names != ["name"] else ",")
     assert scan.names == names
-    assert scan.read().whole.data.num_rows == n_rows
+    assert scan.data.num_rows == n_rows
     assert [fact.code.replace("header_in_", "") for fact in scan.notes] == facts
 
 
@@ -294,6 +294,6 @@ def test_random_tables_keep_all_rows_below_their_names(seed):
             [names, *rows]
         )
         scan = scan_table(Source("t.csv", stored=sink.getvalue().encode()), delimiter=",")
-        columns = (column.to_pylist() for column in scan.read().whole.data.columns)
+        columns = (column.to_pylist() for column in scan.data.columns)
         assert scan.names == [name or f"column {j + 1}" for j, name in enumerate(names)]
         assert [list(row) for row in zip(*columns, strict=True)] == rows

@@ -23,7 +23,7 @@ SURVEY = {
 
 
 def read(path, **options):
-    return scan_table(str(path), **options).read().whole.data
+    return scan_table(str(path), **options).data
 
 
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])

@@ -76,7 +76,7 @@ FACTS = {
 
 
 def read(path, **options):
-    return scan_table(str(path), **options).read().whole.data
+    return scan_table(str(path), **options).data
 
 
 def parsed(path):
@@ -118,7 +118,7 @@ def with_cells(tmp_path, cells: bytes):
 @pytest.mark.parametrize("name", EXPECTED)
 def test_sheets_are_read_as_offices_write_them(name):
     scan = scan_table(str(FILES / name))
-    assert scan.read().whole.data.to_pydict() == EXPECTED[name]
+    assert scan.data.to_pydict() == EXPECTED[name]
     assert list(scan.notes) == FACTS.get(name, [])
 
 
@@ -127,10 +127,10 @@ def test_a_sheet_is_chosen_by_its_name_or_number(tmp_path):
     codes = {"code": [1, 2], "meaning": ["yes", "no"]}
     for sheet in ("Codes", " codes ", "4"):
         scan = scan_table(str(path), sheet=sheet)
-        assert scan.read().whole.data.to_pydict() == codes
+        assert scan.data.to_pydict() == codes
         assert scan.notes == ()
     first = scan_table(str(written(tmp_path / "t.xlsx", [["a", "b"], [1, 2], [3, 4]])), sheet="1")
-    assert first.read().whole.data.to_pydict() == {"a": [1, 3], "b": [2, 4]}
+    assert first.data.to_pydict() == {"a": [1, 3], "b": [2, 4]}
     with pytest.raises(TableError, match=r"no sheet 'Data2'.*: 1 'Cover', 2 'Empty', 3 'Data'"):
         read(path, sheet="Data2")
     with pytest.raises(TableError, match=r"'Empty' of .* empty"):
@@ -484,9 +484,9 @@ def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
         ("same_columns", {"sheet": "May", "others": ["June"]}),
     )
     assert "(--sheet all " in write_note(scan.notes[1], SHELL)
-    assert scan.read().whole.data.num_rows == 20
+    assert scan.data.num_rows == 20
     every = scan_table(path, sheet="all")
-    table = every.read().whole
+    table = every.rows
     assert table.data["id"].to_pylist() == [f"a{i}" for i in range(20)] + [
         f"b{i}" for i in range(11)
     ]
@@ -517,7 +517,7 @@ def test_rows_below_the_names_are_left_out_of_each_sheet(tmp_path, n_rows):
             rows = [[first + i, i / 4, i % 3] for i in range(9)]
             for i, row in enumerate([["a", "b", "c"], *[["kg", "cm", ""]] * n_rows, *rows]):
                 sheet.write_row(i, 0, row)
-    table = scan_table(path, sheet="all", skip_below=n_rows).read().whole
+    table = scan_table(path, sheet="all", skip_below=n_rows).rows
     assert table.data["a"].to_pylist() == [str(i) for i in (*range(9), *range(100, 109))]
     assert name_row(table.parts, 1) == f"row {2 + n_rows} of sheet 'May'"
     assert name_row(table.parts, 10) == f"row {2 + n_rows} of sheet 'June'"
@@ -559,6 +559,6 @@ def test_number_cells_do_not_tell_how_texts_are_written(tmp_path, texts, numbers
     else:
         assert found.X[:, 0].tolist() == expected
     with (tmp_path / "out.csv").open("wb") as file:
-        write_table(file, found.rows_in_memory, {})
+        write_table(file, found.table.rows, {})
     written = (tmp_path / "out.csv").read_text("utf-8").split("\n")
     assert written[:3] == ["k,sat", "5813e-3,0.95", "-25e-2,0.5"]

@@ -7,15 +7,13 @@ back is small. A worker that is lost costs the blocks it was at.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
-from joblib import parallel_config
 
 from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
 from pckid.input.known import in_order_of, read_known
@@ -94,19 +92,6 @@ class DaskRows(BlockedRows):
             )
             for j, kind in enumerate(kinds)
         )
-
-
-@contextmanager
-def connected(address: str) -> Iterator[None]:
-    """Let the workers of a scheduler do the work of dask and joblib within the context."""
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=_PATIENCE)
-    except (OSError, ValueError) as error:
-        raise ConnectionError(f"There is no Dask scheduler at {address!r}: {error}") from None
-    with client, parallel_config(backend="dask"):
-        yield
 
 
 def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:

@@ -142,8 +142,10 @@ class DatasetRows(BlockedRows):
         batches = self.dataset
         if isinstance(batches, ds.Dataset):
             batches = batches.scanner(
-                columns=list(columns), batch_size=n_rows, batch_readahead=2, fragment_readahead=1,
+                columns=list(columns), batch_size=n_rows, batch_readahead=1, fragment_readahead=1,
                 fragment_scan_options=_scan_options(batches),
+                # It keeps nothing of what batches took.
+                memory_pool=pa.system_memory_pool(),
             )  # fmt: skip
         for batch in batches.to_batches():
             for first in range(0, batch.num_rows, n_rows):

@@ -174,7 +174,7 @@ def _fit(
     estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, given: SimpleNamespace
 ) -> Clustering:
     """Fit, with a bar on a terminal, and say how large the table is."""
-    n_rows = len(prepared.X) if rows is None else rows.surveyed.n_rows
+    n_rows = len(prepared.X) if rows is None else rows.dataset.count_rows()
     n_columns, n_categories = len(prepared.names), len(prepared.counts)
     kinds = f" ({n_categories} of categories)" if n_categories else ""
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")

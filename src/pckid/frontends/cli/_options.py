@@ -9,10 +9,35 @@ import click
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
 from pckid.frontends.cli._say import be_quiet
+from pckid.frontends.options import HEADINGS
 
 
 class TableCommand(click.Command):
-    """A command about a table: options that do not suit it are wrong as click has it."""
+    """A command about a table: options that do not suit it are wrong as click has it.
+
+    Help lists options under headings, and those that few people need with `--help-all` alone.
+    """
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings."""
+        records = {
+            str(param.name): record
+            for param in self.get_params(ctx)
+            if (record := param.get_help_record(ctx)) is not None
+        }
+        if "help_all" not in records:
+            super().format_options(ctx, formatter)
+            return
+        for heading, names in HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl([records.pop(name) for name in names if name in records])
+        helps = [name for name in records if "help" in name]
+        asked = [records.pop(name) for name in helps]
+        if ctx.meta.get("help_all"):
+            with formatter.section("Seldom needed"):
+                formatter.write_dl(list(records.values()))
+        with formatter.section("Help"):
+            formatter.write_dl(asked)
 
     def invoke(self, ctx: click.Context) -> Any:
         be_quiet(ctx.params.get("quiet", False))
@@ -39,6 +64,19 @@ def not_zero(ctx: click.Context, param: click.Parameter, value: int | None) -> i
         raise click.BadParameter("give a number of cores, or -1 for all of them.")
     return value
 
+
+def _show_all(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    """Print help with all options, and end."""
+    if asked and not ctx.resilient_parsing:
+        ctx.meta["help_all"] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+help_all = click.option(
+    "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
+    help="Show all options, those that few people need among them, and exit.",
+)  # fmt: skip
 
 reading = stack_options(
     click.option(

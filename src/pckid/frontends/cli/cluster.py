@@ -103,6 +103,7 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--only-labels", is_flag=True,
               help="Write the column of --id, or the number of the row, and no other column beside "
               "the result.")  # fmt: skip
+@_options.help_all
 def cluster(**options: Any) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
     from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit

@@ -127,11 +127,11 @@ def _open_text(path: str, reading: ReadOptions, options: ColumnOptions) -> Any:
     spelled = sorted({*missing, *map(str.upper, missing), "NaN", "N/A", *options.na_values})
     form = ds.CsvFileFormat(
         pyarrow.csv.ParseOptions(delimiter=kind.delimiter, newlines_in_values=False),
-        pyarrow.csv.ReadOptions(
+        read_options=pyarrow.csv.ReadOptions(
             column_names=found.table.names, encoding=kind.encoding,
             skip_rows=kind.n_above + reading.header,
         ),
-        pyarrow.csv.ConvertOptions(
+        convert_options=pyarrow.csv.ConvertOptions(
             column_types=types, null_values=spelled, strings_can_be_null=True,
             decimal_point=kind.decimal,
         ),

@@ -100,8 +100,12 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     hours = hours - 12 * twelve + 12 * late
     days, month = _days(parts)
     valid = matched & ~np.isnan(days) & (hours < 24)
-    ahead = _part(parts, "zone", 0)
-    ahead = ahead + np.copysign(_part(parts, "past", 0) / 60, ahead)
+    ahead = _part(parts, "zone", np.nan)
+    zoned = ~np.isnan(ahead)
+    ahead = np.where(zoned, ahead + np.copysign(_part(parts, "past", 0) / 60, ahead), 0.0)
+    # Local midnights are days of the calendar, whatever the clock was changed to.
+    if zoned.any() and not hours[valid].any():
+        ahead = np.zeros_like(ahead)
     values = {"days": days + (hours - ahead) / 24, "month": month, "hour": hours}[form.part]
     return np.where(valid, values, np.nan), observed & ~valid
 
