@@ -621,3 +621,34 @@ def test_wide_tables_may_lack_single_columns():
     dated = {f"d_2020-0{i}-01": [1] for i in range(1, 5)}
     with pytest.raises(ValueError, match="some have dates"):
         from_wide(wide.assign(**dated))
+
+
+def test_a_blank_text_names_no_case():
+    frame = pd.DataFrame({"case": list("aa") + [""] * 3, "time": [0, 1, 0, 1, 2], "x": range(5)})
+    with pytest.raises(ValueError, match="'case' names no case in row 2"):
+        from_long(frame, "case", "time")
+
+
+@pytest.mark.parametrize("kind", [None, object])
+def test_local_midnights_are_days_of_the_calendar(kind):
+    days = pd.date_range("2024-03-29", periods=5, tz="Europe/Oslo")  # the clock changes on the 31st
+    frame = pd.DataFrame(
+        {"case": np.repeat([*"abc"], 5), "time": [*days] * 3, "x": np.arange(15.0)}
+    )
+    frame["time"] = frame["time"] if kind is None else frame["time"].astype(kind)
+    found = from_long(frame, "case", "time", from_first=True).frame
+    assert list(found.columns) == [f"x_{day}" for day in range(5)]
+    frame["time"] = [
+        time.tz_localize(None) if i == 3 else time for i, time in enumerate([*days] * 3)
+    ]
+    with pytest.raises(ValueError, match="with an offset from UTC and without"):
+        from_long(frame, "case", "time")
+
+
+def test_large_whole_numbers_are_different_times():
+    times = 1_700_000_000_000_000 + 5 * np.arange(4)
+    frame = pd.DataFrame(
+        {"case": np.repeat([*"abc"], 4), "time": [*times] * 3, "x": np.arange(12.0)}
+    )
+    found = from_long(frame, "case", "time", bins="each").frame
+    assert list(found.columns) == [f"x_{time}" for time in times]

@@ -81,7 +81,7 @@ def test_a_sheet_is_chosen_from_a_menu(place):
 def test_how_one_sheet_is_read_is_not_asked_of_another():
     rows = [["a", "b"], [1, 2], [3, 4], [5, 6]]
     app = page("study.xlsx", workbook(One=[*rows, ["Total", 12]], Two=rows))
-    app.button[0].click().run()
+    app.number_input[2].set_value(1).run()
     assert app.session_state["found"].table.n_rows == 3
     app.selectbox[0].select("Two").run()
     found = app.session_state["found"]
@@ -138,20 +138,6 @@ def test_a_row_of_units_is_left_out():
     found = app.session_state["found"]
     assert found.table.n_rows == 3
     assert " --skip-below 1 " in as_command(Settings(found.upload, 2, ColumnOptions()))
-
-
-@pytest.mark.parametrize("place", ["table", "new"])
-def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
-    content = b"name,a\n" + b"".join(b"n%d,%d\n" % (i, i) for i in range(5)) + b"Total,10\n"
-    app = page("sums.csv", content, place)
-    assert "Total" in app.warning[0].value
-    assert app.session_state["found"].table.n_rows == 6
-    app.button[0].click().run()
-    assert not app.warning
-    assert not app.button
-    found = app.session_state["found"]
-    assert (found.table.n_rows, found.upload.reading.skip_last) == (5, 1)
-    assert app.number_input[2].value == 1
 
 
 def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():

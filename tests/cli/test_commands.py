@@ -12,7 +12,6 @@ from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 
-import click
 import pytest
 import xlsxwriter
 
@@ -21,7 +20,6 @@ from pckid._utils.commands import as_argument
 from pckid.frontends.cli import COMMANDS
 from pckid.frontends.cli.cluster import cluster
 from pckid.frontends.options import ColumnOptions, ReadOptions
-from pckid.spectral.embedding import EMBEDDINGS
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
@@ -288,18 +286,9 @@ def test_examples_of_the_help_run(pckid, example_files):
 
 def test_options_that_are_parameters_are_written_as_they_are_typed():
     options = [o for o in cluster.params if o.name in package.PCKID().get_params()]
-    assert len(options) > 5
+    assert len(options) == 3
     for option in options:
         assert as_argument(option.name) in option.opts
-
-
-def test_options_that_are_parameters_offer_every_value_of_them():
-    offered = {
-        option.name: set(option.type.choices)
-        for option in cluster.params
-        if isinstance(option.type, click.Choice) and option.name in package.PCKID().get_params()
-    }
-    assert offered == {"embedding": set(EMBEDDINGS)}
 
 
 def test_shell_and_python_read_tables_by_the_same_options():

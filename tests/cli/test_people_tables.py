@@ -120,42 +120,33 @@ def outcome(result):
     return result.code, result.out, error
 
 
-@pytest.mark.parametrize(
-    ("last", "labels"),
-    [
-        ([["Total", 99.5, 80.25]], ("Total",)),
-        ([["Mittelwert:", 2.5, 2]], ("Mittelwert:",)),
-        (
-            [["TOTAL", 99.5, 80], ["", "", ""], ["Source: our office 2024", "", ""]],
-            ("TOTAL", "Source: our office 2024"),
-        ),
-        ([["Sum", 9, 8], ["Mean", 1, 2]], ("Sum", "Mean")),
-    ],
-)
-def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, labels):
-    n_rows = len(last)
+def totals(rows, *kinds):
+    """Make rows of the sums or the means of others."""
+    values = np.array([row[1:] for row in rows])
+    made = {"Sum": values.sum(axis=0), "Mean": values.mean(axis=0).round(3)}
+    return [[kind, *made[kind].tolist()] for kind in kinds]
+
+
+@pytest.mark.parametrize("kinds", [["Sum"], ["Mean"], ["Sum", "Mean"]])
+@pytest.mark.parametrize("note", [[], [["", "", ""], ["Source: our office 2024", "", ""]]])
+def test_totals_are_found_by_arithmetic_and_left_out(pckid, tmp_path, kinds, note):
+    last = [*totals(measured(), *kinds), *note]
     write(tmp_path / "plain.csv", [HEADER, *measured()])
     write(tmp_path / "t.csv", [HEADER, *measured(), *last])
     inspected = pckid("inspect", "t.csv")
-    text = inspected.out.decode()
     asked = inspected.only_told("extra rows")
-    assert (asked.data["labels"], asked.fix) == (labels, (set_option("skip_last", n_rows),))
-    assert f"  pckid cluster t.csv --skip-last {n_rows} --out clusters.csv" in text
-    plain = pckid("cluster", "plain.csv", *CHEAP)
-    for how, taken in (("--no-stream", ["--skip-last", n_rows]), ("--stream", ["--yes"])):
-        assert pckid("cluster", "t.csv", *CHEAP, how).only_told("extra rows") == asked
-        done = pckid("cluster", "t.csv", *CHEAP, how, *taken)
-        assert not done.told("extra rows")
-        assert outcome(done) == outcome(plain)
+    assert asked.fix == (set_option("skip_last", len(last)),)
+    command = f"  pckid cluster t.csv --skip-last {len(last)} --out clusters.csv"
+    assert command in inspected.out.decode()
+    assert pckid("cluster", "t.csv", *CHEAP).only_told("extra rows") == asked
+    done = pckid("cluster", "t.csv", *CHEAP, "--yes")
+    assert not done.told("extra rows")
+    assert outcome(done) == outcome(pckid("cluster", "plain.csv", *CHEAP))
 
 
-def test_a_total_among_numbers_stops(pckid, tmp_path):
-    write(tmp_path / "t.csv", [HEADER[1:], *(row[1:] for row in measured()), ["Summe", ""]])
-    done = pckid("cluster", "t.csv", *CHEAP)
-    assert done.code == 3
-    assert done.err.endswith("--yes, or --skip-last 1\n")
-    assert not done.told("text among numbers")
-    assert pckid("cluster", "t.csv", *CHEAP, "--yes").out.count(b"\n") == 41
+def test_a_total_in_one_column_alone_is_no_total(pckid, tmp_path):
+    write(tmp_path / "t.csv", [HEADER, *measured(), [*totals(measured(), "Sum")[0][:2], 3.3]])
+    assert not pckid("inspect", "t.csv").told("extra rows")
 
 
 @pytest.mark.parametrize(
@@ -285,17 +276,14 @@ def test_a_table_of_texts_comes_before_one_of_numbers(pckid, tmp_path):
 def test_rows_are_those_of_the_sheet(pckid, tmp_path):
     rows = measured()
     rows[29][1] = "low"
-    sheet = [["Report 2024"], [], HEADER, *rows[:19], [], *rows[19:], ["Total", 5, 6], [], ["Note"]]
+    sheet = [["Report 2024"], [], HEADER, *rows[:19], [], *rows[19:], [], ["Note"]]
     write_sheets(tmp_path / "t.xlsx", Data=sheet)
     done = pckid("inspect", "t.xlsx")
     found = done.only_told("text among numbers")
     assert (found.column, found.data["where"]) == ("a", "row 34 of the sheet")
-    # The total, and the note below it, which is left out in any case.
-    total = done.only_told("extra rows")
-    assert (total.data["more"], total.fix) == (True, (set_option("skip_last", 2),))
-    for how in ("--no-assess",):
-        done = pckid("cluster", "t.xlsx", *CHEAP, how, "--na-values", "low", "--skip-last", 2)
-        assert done.out.count(b"\n") == 41, done.err
+    # The note is left out in any case.
+    done = pckid("cluster", "t.xlsx", *CHEAP, "--na-values", "low")
+    assert done.out.count(b"\n") == 41, done.err
 
 
 def test_the_row_without_a_weight_is_that_of_the_sheet(pckid, tmp_path):

@@ -564,7 +564,7 @@ ROWS = [
     ),
     Row(
         "times that can be read in two ways",
-        refused("day and month could be either way round", lambda: series(two_ways())),
+        refused("where a time should be", lambda: series(two_ways())),
         of_lines(3, "--dates day=day-first, or --dates day=month-first", lambda: lines(two_ways())),
     ),
     Row(

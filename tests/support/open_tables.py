@@ -2,14 +2,14 @@
 
 from pckid.frontends.options import ReadOptions
 from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.sources import find_source
 from pckid.frontends.tables.writing import TableWriter
 
 
 def scan_table(source, *, max_bytes=None, **options):
     """Open a table, which may take so many bytes."""
     if max_bytes is not None:
-        source = Source(source, max_bytes)
+        source = find_source(source, max_bytes)
     return open_table(source, ReadOptions(**options))
 
 

@@ -53,7 +53,7 @@ def test_cases_and_times_are_found_whatever_their_names():
 def test_signs_of_few_values_and_numbers_with_gaps_are_no_times():
     # As colic has it: a hospital number that repeats, and a sign of the values 1 to 3.
     hospital, _ = panel(100, 3)
-    sign = np.tile([1.0, 2.0, 3.0], 100)
+    sign = np.random.default_rng(0).integers(1, 4, 300).astype(float)
     assert find_case_and_time({"hospital": hospital}, {"sign": sign}, {}) is None
     case, time = panel(20, 12)
     weight = np.random.default_rng(0).permutation(len(case)) ** 2.0

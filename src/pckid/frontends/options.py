@@ -10,22 +10,6 @@ from typing import Any, NamedTuple
 from pckid._utils.commands import LISTS
 from pckid.input.cells import as_text
 
-HEADINGS = {
-    "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
-    "Which columns, and as what": (
-        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "groups",
-    ),
-    "How the table is read": (
-        "take_advice", "na_values", "limits", "numbers", "dates", "delimiter", "encoding", "sheet",
-        "skip_first", "skip_below", "skip_last", "no_header",
-    ),
-    "Several lines for each case": ("case", "time"),
-    "What is written": (
-        "out", "report_path", "model_path", "only_labels", "outliers", "as_json", "quiet",
-    ),
-}  # fmt: skip
-"""Options that most people meet, by the headings under which help lists them."""
-
 
 class Fix(NamedTuple):
     """What settles a doubt: an option and its value, which is often about one column."""

@@ -4,7 +4,7 @@ import csv
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -51,6 +51,7 @@ def run_cluster(given: SimpleNamespace) -> None:
     given.file = None if given.out == "-" else given.out
     listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
     given.names = [name.strip() or None for names in listed for name in names]
+    given.settings = _read_settings(given.settings)
     reading, columns = _words.pick_given(given)
     _check_use(given)
     estimator = _make_estimator(given)
@@ -66,6 +67,21 @@ def run_cluster(given: SimpleNamespace) -> None:
     n_found = len(list(filter(None, totals.cluster_sizes)))
     _tell_next(given, n_found, rows is not None)
     tell_open(given.table, reading, columns, prepared.problems)
+
+
+def _read_settings(values: Sequence[str]) -> dict[str, Any]:
+    """Read parameters of the estimator: numbers, true, false, none, and other words as they are."""
+    found: dict[str, Any] = {}
+    for each in values:
+        name, sign, text = each.partition("=")
+        if not (name and sign and text):
+            raise click.BadParameter(f"{each!r} is not NAME=VALUE.", param_hint="--set")
+        value: Any = {"true": True, "false": False, "none": None}.get(text.lower(), text)
+        for kind in (float, int):
+            with suppress(ValueError):
+                value = kind(text)
+        found[name.strip()] = value
+    return found
 
 
 def _make_estimator(given: SimpleNamespace) -> PCKID:

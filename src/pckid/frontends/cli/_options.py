@@ -9,7 +9,22 @@ import click
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
 from pckid.frontends.cli._say import be_quiet
-from pckid.frontends.options import HEADINGS
+
+HEADINGS = {
+    "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
+    "Which columns, and as what": (
+        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "groups",
+    ),
+    "How the table is read": (
+        "take_advice", "na_values", "limits", "numbers", "dates", "delimiter", "encoding", "sheet",
+        "skip_first", "skip_below", "skip_last", "no_header",
+    ),
+    "Several lines for each case": ("case", "time"),
+    "What is written": (
+        "out", "report_path", "model_path", "only_labels", "outliers", "as_json", "quiet",
+    ),
+}  # fmt: skip
+"""Options that most people meet, by the headings under which help lists them."""
 
 
 class TableCommand(click.Command):

@@ -1,6 +1,5 @@
 """`pckid cluster`: find clusters in a table."""
 
-from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,26 +7,6 @@ import click
 
 from pckid.frontends.cli import _options
 from pckid.frontends.cli._process import loading_libraries
-
-
-def _read_settings(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> dict[str, Any]:
-    """Read parameters of the estimator: numbers, true, false, none, and other words as they are."""
-    found: dict[str, Any] = {}
-    for each in values:
-        name, sign, text = each.partition("=")
-        if not (name and sign and text):
-            raise click.BadParameter(f"{each!r} is not NAME=VALUE.")
-        found[name.strip()] = text
-        for kind in (int, float):
-            with suppress(ValueError):
-                found[name.strip()] = kind(text)
-                break
-        else:
-            known = {"true": True, "false": False, "none": None}
-            found[name.strip()] = known.get(text.lower(), text)
-    return found
 
 
 def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -86,7 +65,7 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Keep the model for `pckid predict`.")  # fmt: skip
 @_options.reading
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_read_settings,
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="Set a parameter of pckid.PCKID: max_components=20, scaling=common for columns "
               "in one unit, missingness=informative, device=cuda. May be repeated.")  # fmt: skip
 @click.option("--paper", is_flag=True,

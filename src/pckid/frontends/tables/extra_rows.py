@@ -15,7 +15,8 @@ _OFF_SUM, _OFF_MEAN = 1e-9, 1e-3
 def find_totals(X: np.ndarray, names: list[str], table: OpenTable) -> Doubt | None:
     """Find totals below the rows of a text file or sheet, by the columns of numbers (n_rows, n).
 
-    In two columns or more, each of the last rows is the sum or the mean of the rows above them.
+    In two columns or more, and in half of those that vary, each of the last rows is the sum or the
+    mean of the rows above them.
     Rows below these that hold no number are no data, either.
     """
     if table.text is None and table.parts[0].sheet is None:
@@ -26,15 +27,15 @@ def find_totals(X: np.ndarray, names: list[str], table: OpenTable) -> Doubt | No
         above, last = X[: end - n_rows], X[end - n_rows : end]
         if end < _FEWEST_ABOVE + n_rows:
             break
-        if all(_count_columns(above, row) >= _FEWEST_COLUMNS for row in last):
+        if all(_sums_up(above, row) for row in last):
             n_all = len(X) - end + n_rows
             fix = set_option("skip_last", table.parts[-1].n_below + n_all)
             return Doubt("extra rows", names[0], (end,), {"n_rows": n_all}, (fix,))
     return None
 
 
-def _count_columns(above: np.ndarray, row: np.ndarray) -> int:
-    """Count the columns in which a row (n_columns,) is the sum, or the mean, of those above."""
+def _sums_up(above: np.ndarray, row: np.ndarray) -> bool:
+    """Whether a row (n_columns,) is the sum, or the mean, of those above (n_rows, n_columns)."""
     seen = ~np.isnan(above)
     sums = np.where(seen, above, 0.0).sum(axis=0)
     sizes = np.where(seen, np.abs(above), 0.0).sum(axis=0)
@@ -44,4 +45,5 @@ def _count_columns(above: np.ndarray, row: np.ndarray) -> int:
         is_sum = np.abs(row - sums) <= _OFF_SUM * sizes
         is_mean = np.abs(row - means) <= _OFF_MEAN * np.abs(means)
     useful = varies & (row != 0) & np.isfinite(row)
-    return int(max((is_sum & useful).sum(), (is_mean & useful).sum()))
+    fewest = max(_FEWEST_COLUMNS, useful.sum() / 2)
+    return bool(max((is_sum & useful).sum(), (is_mean & useful).sum()) >= fewest)

@@ -17,7 +17,7 @@ _REPEATS = 7.0
 _FEWEST_TIMES, _FEWEST_CASES, _SINGLE, _LINES = 8, 5, 0.99, 2
 # Times are equally far apart but for so many times the shortest step, and within cases, most lines
 # are followed by the next of them.
-_WIDEST_STEP, _FOLLOWING = 1.5, 0.5
+_WIDEST_STEP, _FOLLOWING = 1.5, 0.75
 _MOST_COLUMNS = 50
 
 
@@ -70,12 +70,16 @@ def find_case_and_time(
 
     `cases` and `times` are the columns that may be either, as numbers (n_rows,), NaN where missing;
     `dates` are those of the times that hold dates. Numbers are times only where they have many
-    values without a gap between them, in the table and within cases. Of several pairs the one of
-    most times is taken.
+    values without a gap between them, in the table and within cases, or where every case has each
+    of a few. Of several pairs the one of most times is taken.
     """
     found: list[tuple[int, CaseAndTime]] = []
     ranked = {name: rank for name, x in times.items() if (rank := _rank(x)) is not None}
-    moments = {n: r for n, r in ranked.items() if dates.get(n) or _is_regular(times[n])}
+    moments = {
+        name: rank
+        for name, rank in ranked.items()
+        if dates.get(name) or (_is_regular(times[name]) and _LINES * rank.max() < len(rank))
+    }
     for time, when in list(moments.items())[:_MOST_COLUMNS]:
         n_times = int(when.max(initial=0)) + 1
         for case, values in list(cases.items())[:_MOST_COLUMNS]:
@@ -84,6 +88,8 @@ def find_case_and_time(
                 continue
             n_cases, n_lines = int(which.max(initial=0)) + 1, len(which)
             few = n_cases < _FEWEST_CASES or n_lines < _LINES * n_cases
+            # A few times are enough where every case has each of them.
+            few = few or (n_times < _FEWEST_TIMES and n_cases * n_times != n_lines)
             if few or n_cases * n_times < _SINGLE * n_lines:
                 continue
             pairs = np.unique(which * n_times + when)
@@ -101,6 +107,6 @@ def _rank(values: np.ndarray) -> np.ndarray | None:
 
 
 def _is_regular(values: np.ndarray) -> bool:
-    """Whether numbers (n_rows,) have many values, with equal steps between them."""
+    """Whether numbers (n_rows,) have several values, with equal steps between them."""
     steps = np.diff(np.unique(values))
-    return len(steps) + 1 >= _FEWEST_TIMES and bool(steps.max() <= _WIDEST_STEP * steps.min())
+    return len(steps) > 1 and bool(steps.max() <= _WIDEST_STEP * steps.min())

@@ -148,10 +148,20 @@ def _find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Readi
     times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
     whole = {n: x for n, x in times.items() if not dated[n] and np.all(x == np.round(x))}
     cases = {n: x for n, x in numbers.items() if kinds[n] == "category"} | whole
-    lines = find_case_and_time(cases, times, dated)
+    lines, more = find_case_and_time(cases, times, dated), dict[str, str]()
+    # Where each line holds one value, the lines of one variable are looked at.
+    for name in [name for name in cases if kinds[name] == "category"] if lines is None else ():
+        first = numbers[name] == 0
+        found_there = find_case_and_time(
+            {n: x[first] for n, x in cases.items() if n != name},
+            {n: x[first] for n, x in times.items()}, dated,
+        )  # fmt: skip
+        if found_there is not None:
+            more = _find_variable(table, found_there.case, found_there.time, readings)
+            lines = found_there if more else None
+            break
     if lines is None:
         return []
-    more = _find_variable(table, lines.case, lines.time, readings)
     data = {"n_distinct": lines.n_cases, "n_observed": len(columns.X), "time": lines.time, **more}
     return [Doubt("repeated ids", lines.case, (), data)]
 

@@ -238,6 +238,9 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
     if given.header and kind.is_data:
         notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
     kind = kind._replace(encoding=encoding)
+    if source.unpacker is not None:  # Unpacked once without being kept, a large one is refused.
+        for _ in source.pieces():
+            pass
     data = read_text(source, kind, given.header, given.skip_last).rename_columns(names)
     parts = (Part(source, None, 0, data.num_rows, given.skip_last),)
     return OpenTable(source.name, data, parts, kind, notes=notes)
