@@ -87,7 +87,9 @@ def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch
     # One known row holds nothing else.
     lines = customers.read_text("utf-8").splitlines()
     customers.write_text("\n".join([*lines, "C60,many,,,"]) + "\n", "utf-8")
-    pq.write_table(pa_csv.read_csv(customers), tmp_path / "c.parquet")
+    nulls = pa_csv.ConvertOptions(strings_can_be_null=True)
+    read = pa_csv.read_csv(customers, convert_options=nulls)
+    pq.write_table(read, tmp_path / "c.parquet")
     monkeypatch.setattr(datasets, "_MOST_ROWS", 16)
     for module in (known_rows, runs):
         monkeypatch.setattr(module, "MOST_KNOWN", 4)

@@ -89,7 +89,8 @@ def find_case_and_time(
             n_cases, n_lines = int(which.max(initial=0)) + 1, len(which)
             few = n_cases < _FEWEST_CASES or n_lines < _LINES * n_cases
             # A few times are enough where every case has each of them.
-            few = few or (n_times < _FEWEST_TIMES and n_cases * n_times != n_lines)
+            scarce = n_times < _FEWEST_TIMES and not dates.get(time)
+            few = few or (scarce and n_cases * n_times != n_lines)
             if few or n_cases * n_times < _SINGLE * n_lines:
                 continue
             pairs = np.unique(which * n_times + when)
