@@ -13,6 +13,11 @@ ORIGIN = "pckid"
 """Where the `attrs` of a pandas frame hold what `read_table` knows of its file."""
 
 
+def printable_name(path: str) -> str:
+    """Give the name of a file as text that can be written, whatever its bytes are."""
+    return os.fsencode(os.path.basename(path)).decode("utf-8", "replace")
+
+
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file that takes its name only when everything is written.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pckid._utils.commands import as_parameter, as_parameters
-from pckid._utils.files import ORIGIN
+from pckid._utils.files import ORIGIN, printable_name
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import pairs_of, pick_options
 from pckid.frontends.tables.prepared import Prepared
@@ -183,7 +183,7 @@ def _to_frame(prepared: Prepared) -> Any:
 def describe_origin(prepared: Prepared, words: Dialect) -> dict[str, Any]:
     """Describe where a table comes from and how it was read: fields of a report's `Background`."""
     return {
-        "source": os.path.basename(prepared.table.source),
+        "source": printable_name(prepared.table.source),
         "sha256": prepared.table.sha256,
         "left_out": {name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
         "units": prepared.units,

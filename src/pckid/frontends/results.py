@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid._utils.files import atomic_file, check_target
+from pckid._utils.files import atomic_file, check_target, printable_name
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
@@ -149,7 +149,7 @@ def describe_result(model: PCKID, prepared: Prepared) -> dict[str, Any]:
     return (
         describe_model(model)
         | {
-            "source": os.path.basename(prepared.table.source),
+            "source": printable_name(prepared.table.source),
             "sha256": prepared.table.sha256,
         }
         | ({"weights": weights} if weights else {})

@@ -16,6 +16,7 @@ from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
 from pckid.frontends.cli._words import SHELL
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, list_given, pairs_of
+from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection
 from pckid.frontends.wording import explain_reading, write_evidence, write_fix, write_problems
 
@@ -78,10 +79,19 @@ def cluster_command(
         for problem in found.problems
         if problem.code == "repeated ids" and "time" in (data := problem.data)
     ]
-    columns = replace(columns, lines=columns.lines or next(iter(cases), None))
+    if cases and columns.lines is None and _runs(found, replace(columns, lines=cases[0])):
+        columns = replace(columns, lines=cases[0])
     given = list_given(reading, columns.with_fixes(found.fixes))
     given |= {key: value for key, value in pairs_of(found.fixes) if hasattr(reading, key)}
     return write_command(["cluster", source], given, {"out": "clusters.csv"})
+
+
+def _runs(found: TableInspection, columns: ColumnOptions) -> bool:
+    """Return whether a table can be clustered by these options and all advice."""
+    try:
+        return not prepare_table(found.table, replace(columns, take_advice=True)).stops
+    except ValueError:
+        return False
 
 
 def print_page(found: TableInspection, command: str) -> None:

@@ -146,8 +146,11 @@ class _Child:
             raise self._why_it_died(source) from None
 
     def _why_it_died(self, source: Source) -> TableError:
-        if self._process.wait() == -getattr(signal, "SIGXCPU", 0):
+        ended = -self._process.wait()
+        if ended == getattr(signal, "SIGXCPU", 0):
             return _takes_too_much(source, f"{_allowed_seconds(source):.0f} s of processor time")
+        if ended in (getattr(signal, "SIGABRT", 0), getattr(signal, "SIGKILL", 0)):
+            return _takes_too_much(source, f"{allowed_memory(source) / 2**30:.3g} GB of memory")
         return _damaged(source.name, "its reader failed")
 
 
