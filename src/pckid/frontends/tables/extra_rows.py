@@ -1,5 +1,7 @@
 """Rows at the end of a table that are no data: totals and averages, found by arithmetic."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pckid.frontends.options import set_option
@@ -12,38 +14,44 @@ _FEWEST_ABOVE, _FEWEST_COLUMNS = 3, 2
 _OFF_SUM, _OFF_MEAN = 1e-9, 1e-3
 
 
-def find_totals(X: np.ndarray, names: list[str], table: OpenTable) -> Doubt | None:
-    """Find totals below the rows of a text file or sheet, by the columns of numbers (n_rows, n).
+def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | None:
+    """Find totals below the rows of a text file or sheet, by its columns of numbers (n_rows,).
 
     In two columns or more, and in half of those that vary, each of the last rows is the sum or the
-    mean of the rows above them.
-    Rows below these that hold no number are no data, either.
+    mean of the rows above them. Rows below these that hold no number are no data, either.
     """
-    if table.text is None and table.parts[0].sheet is None:
+    if not columns or (table.text is None and table.parts[0].sheet is None):
         return None
-    filled = np.flatnonzero((~np.isnan(X)).any(axis=1))
-    end = int(filled[-1]) + 1 if len(filled) else 0
+    last = [np.flatnonzero(~np.isnan(values[-100:])) for values in columns.values()]
+    n_last = min(table.n_rows, 100)
+    n_below = min((n_last - 1 - each[-1] for each in last if len(each)), default=0)
+    end = table.n_rows - int(n_below)
     for n_rows in range(1, _MOST_ROWS + 1):
-        above, last = X[: end - n_rows], X[end - n_rows : end]
         if end < _FEWEST_ABOVE + n_rows:
             break
-        if all(_sums_up(above, row) for row in last):
-            n_all = len(X) - end + n_rows
+        kinds = [_compare(values[:end], n_rows) for values in columns.values()]
+        told = np.array([kind for kind in kinds if kind is not None]).reshape(-1, n_rows, 2)
+        fewest = max(_FEWEST_COLUMNS, len(told) / 2)
+        if (told.sum(axis=0).max(axis=1) >= fewest).all():
+            n_all = table.n_rows - end + n_rows
             fix = set_option("skip_last", table.parts[-1].n_below + n_all)
-            return Doubt("extra rows", names[0], (end,), {"n_rows": n_all}, (fix,))
+            return Doubt("extra rows", next(iter(columns)), (end,), {"n_rows": n_all}, (fix,))
     return None
 
 
-def _sums_up(above: np.ndarray, row: np.ndarray) -> bool:
-    """Whether a row (n_columns,) is the sum, or the mean, of those above (n_rows, n_columns)."""
-    seen = ~np.isnan(above)
-    sums = np.where(seen, above, 0.0).sum(axis=0)
-    sizes = np.where(seen, np.abs(above), 0.0).sum(axis=0)
-    means = sums / np.maximum(seen.sum(axis=0), 1)
-    varies = np.nanmax(above, axis=0, initial=-np.inf) > np.nanmin(above, axis=0, initial=np.inf)
-    with np.errstate(invalid="ignore"):
-        is_sum = np.abs(row - sums) <= _OFF_SUM * sizes
-        is_mean = np.abs(row - means) <= _OFF_MEAN * np.abs(means)
-    useful = varies & (row != 0) & np.isfinite(row)
-    fewest = max(_FEWEST_COLUMNS, useful.sum() / 2)
-    return bool(max((is_sum & useful).sum(), (is_mean & useful).sum()) >= fewest)
+def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool]] | None:
+    """Tell of each of the last rows of a column (n,) whether it is the sum, or the mean, of others.
+
+    None for a column that does not vary.
+    """
+    above, last = values[:-n_rows], values[-n_rows:]
+    seen = above[~np.isnan(above)]
+    if len(seen) == 0 or seen.min() == seen.max():
+        return None
+    total, size, mean = seen.sum(), np.abs(seen).sum(), seen.mean()
+    return [
+        (bool(abs(x - total) <= _OFF_SUM * size), bool(abs(x - mean) <= _OFF_MEAN * abs(mean)))
+        if x and np.isfinite(x)
+        else (False, False)
+        for x in last.tolist()
+    ]

@@ -86,7 +86,7 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
         if reading.kind == "number" and name not in others
     ]
     names = list(columns.readings)
-    extra = find_totals(columns.X[:, measured], [names[j] for j in measured], table)
+    extra = find_totals({names[j]: columns.X[:, j] for j in measured}, table)
     codes = find_codes(columns.X, measured)
     n_coded = Counter(code.value for some in codes.values() for code in some)
     n_holding = {code: (columns.X[:, measured] == code).any(axis=0).sum() for code in n_coded}
