@@ -137,12 +137,12 @@ def read_table(
     >>> import pckid
     >>> path = os.path.join(tempfile.mkdtemp(), "sales.csv")
     >>> with open(path, "w") as file:
-    ...     _ = file.write("customer_no;revenue\\n1007;5.345,73\\n1012;845,00\\n1013;1.200,50\\n")
+    ...     _ = file.write("customer;revenue\\nK07;5.345,73\\nK12;845,00\\nK13;1.200,50\\n")
     >>> frame, notes = pckid.read_table(path)
     >>> frame["revenue"].tolist()
     [5345.73, 845.0, 1200.5]
     >>> print(notes[0])
-    Left out, because they name the rows (columns=[...] takes them): customer_no.
+    Left out, because they name the rows (columns=[...] takes them): customer.
     """
     path = os.fsdecode(path)
     reading, options = pick_options(locals())

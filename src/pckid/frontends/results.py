@@ -113,7 +113,7 @@ def write_labels(
     kind, codec = table_format(out)
     check_target(out)
     rows = DatasetRows(data, columns=[str(name) for name in model.feature_names_in_])
-    made_by = json.dumps(describe_model(model))
+    made_by = json.dumps(describe_estimator(model))
     with (
         atomic_file(out) as file,
         TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
@@ -137,7 +137,7 @@ def write_rows_of(model: PCKID, rows: Any, writer: TableWriter, layout: Layout) 
     return totals
 
 
-def describe_model(model: PCKID) -> dict[str, Any]:
+def describe_estimator(model: PCKID) -> dict[str, Any]:
     """Describe what made a result: version and parameters."""
     parameters = {key: _plain(value) for key, value in model.get_params().items()}
     return {"version": __version__, "parameters": parameters}
@@ -147,7 +147,7 @@ def describe_result(model: PCKID, prepared: Prepared) -> dict[str, Any]:
     """Describe what made a result: version, parameters, the table by its hash, and weights."""
     weights = prepared.options.weights
     return (
-        describe_model(model)
+        describe_estimator(model)
         | {
             "source": printable_name(prepared.table.source),
             "sha256": prepared.table.sha256,
