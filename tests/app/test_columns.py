@@ -190,3 +190,15 @@ def test_lines_of_single_values_and_times_from_the_first_are_told_too():
     # The column of values is used, ticked or not.
     next(box for box in app.checkbox if box.label == "result").uncheck().run()
     assert "result" not in app.session_state["options"].drop
+
+
+def test_a_column_that_an_answer_makes_readable_is_ticked_again():
+    lines = ["bili,x", *(f"{i % 7 + 0.25},{i * 5 % 11}" for i in range(30)), "<0.5,3", "<0.5,4"]
+    app = page("\n".join(lines).encode())
+    assert app.session_state["options"].drop == ("bili",)
+    (button,) = [each for each in app.button if "limits" in each.label]
+    app = button.click().run()
+    options = app.session_state["options"]
+    assert (options.limits, options.drop, options.categorical) == ("value", (), ())
+    assert app.checkbox[0].value
+    assert not app.exception

@@ -211,3 +211,13 @@ def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(pckid, tables):
     assert piped.out == out
     assert "Fitting" not in piped.err
     assert "\x1b" not in piped.err
+
+
+def test_standard_input_is_not_overwritten(tables):
+    before = (tables / "good.csv").read_bytes()
+    command = [*COMMAND, "cluster", "-k", "2", "--no-assess", "--only-labels", "-o", "good.csv"]
+    with (tables / "good.csv").open("rb") as file:
+        done = subprocess.run(command, cwd=tables, stdin=file, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Standard input is 'good.csv'" in done.stderr
+    assert (tables / "good.csv").read_bytes() == before

@@ -26,6 +26,7 @@ _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
 _USELESS = ("constant", "empty")
 _ROLE_OPTIONS = ("categorical", "numbers", "dates")
+_ABOUT_CELLS = ("limits", "text among numbers")
 _ABOUT_ROWS = ("rows below names", "extra rows")
 _OF_LINES = {
     "case": "Column that names the case",
@@ -134,6 +135,11 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened)
     for number, group in enumerate(group_problems(still_open)):
         fixes = advice(group)
         changes: dict[str, Any] = {}
+        for doubt in group:
+            if doubt.code in _ABOUT_CELLS and doubt.fix[0].option in ("limits", "na_values"):
+                # Then it can be read: the column is used, as what it holds.
+                changes[f"use-{place[doubt.column]}-{key}"] = True
+                changes[f"role-{place[doubt.column]}-{key}"] = "number"
         for fix in fixes:
             if fix.option == "na_values":
                 codes = changes.get(f"na-{key}", list(options.na_values))
