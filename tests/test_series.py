@@ -12,9 +12,6 @@ import pyarrow as pa
 import pytest
 
 from pckid import PCKID, ShiftedRowsWarning, assess, compare_rows, explain
-from pckid.frontends.options import CaseOptions, ColumnOptions
-from pckid.frontends.tables.cases import prepare_table
-from pckid.frontends.tables.scanning import open_table
 from pckid.input.columns import frame_columns, holds_words
 from pckid.series import find_series, from_array, from_long, from_wide
 from pckid.series.table import SeriesFormat
@@ -340,11 +337,9 @@ DATES = ["2024-01-01", "2024-01-03", "2024-01-01", "2024-01-03"]
         pd.to_datetime(DATES).tz_localize("UTC"),
         [date.fromisoformat(text) for text in DATES],
         [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in DATES],
-        [f"{text[8:]}.{text[5:7]}.{text[:4]}" for text in DATES],
-        [f"{DATES[0]}T00:00:00Z", *(f"{text[8:]} Jan. {text[:4]}" for text in DATES[1:])],
         pd.PeriodIndex(DATES, freq="D"),
     ],
-    ids=["text", "datetime64", "zone", "date", "datetime", "dots", "layouts", "period"],
+    ids=["text", "datetime64", "zone", "date", "datetime", "period"],
 )
 def test_dates_of_every_type_are_the_same_times(times):
     table = make(day=times)
@@ -372,33 +367,6 @@ def test_durations_are_days():
 def test_hours_of_dates_are_kept():
     table = make(day=["2024-01-01 06:30", *DATES[1:]])
     assert table.column_groups["pulse"][1] == "pulse_2024-01-01T06:30:00"
-
-
-@pytest.mark.parametrize(
-    "days",
-    [
-        ["01/02/2024", "15/02/2024", "03/02/2024", "16/02/2024"],
-        ["2024-02-01", "15.02.2024", "3 février 2024", "2024-02-16 08:30"],
-        ["01/02/2024", "15/02/2024", "01/02/2024", "02/15/2024"],
-        ["01/02/2024", "02/02/2024", "01/02/2024", "2024-02-02"],
-        ["01/02/2024", "Monday", "01/02/2024", "2024-02-02"],
-        ["2024-01", "2024-02", "2024-01", "13.02.2024"],
-    ],
-)
-def test_files_and_frames_have_one_reader_of_dates(tmp_path, days):
-    frame = pd.concat([visits(day=days)] * 9).assign(patient=[*"aabb" * 9])
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    lines = prepare_table(
-        open_table(str(tmp_path / "t.csv")),
-        ColumnOptions(columns=("pulse",), lines=CaseOptions("patient", "day")),
-    )
-    if lines.stops:
-        with pytest.raises(ValueError, match="'day' holds"):
-            from_long(frame, "patient", "day", ["pulse"])
-    else:
-        found = from_long(frame, "patient", "day", ["pulse"])
-        assert found.format.bins == lines.frame.format.bins
-        np.testing.assert_array_equal(found.values, lines.frame.values)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_problem_of_many_columns_is_one_sentence():
         Doubt("limits", f"x{j}", (1,), {**data, "example": f"<{j}.5"}, (set_option("limits"),))
         for j in range(95)
     ]
-    counts = {"n_distinct": 31, "n_observed": 40}
+    counts = {"n_distinct": 31, "n_observed": 40, "time": "day"}
     free = [Doubt("repeated ids", f"t{j}", (), counts, (drop_column(f"t{j}"),)) for j in range(5)]
     data["example"] = "low"
     texts = [

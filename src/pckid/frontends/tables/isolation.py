@@ -149,8 +149,12 @@ class _Child:
         ended = -self._process.wait()
         if ended == getattr(signal, "SIGXCPU", 0):
             return _takes_too_much(source, f"{_allowed_seconds(source):.0f} s of processor time")
-        if ended in (getattr(signal, "SIGABRT", 0), getattr(signal, "SIGKILL", 0)):
-            return _takes_too_much(source, f"{allowed_memory(source) / 2**30:.3g} GB of memory")
+        if ended == getattr(signal, "SIGABRT", 0):  # of either
+            memory = f"{allowed_memory(source) / 2**30:.3g} GB of memory"
+            return TableError(
+                f"{source.name} is damaged or takes more than {memory} to read (its reader failed)."
+                " Copy or download it again, or save its cells as .csv or Parquet."
+            )
         return _damaged(source.name, "its reader failed")
 
 
