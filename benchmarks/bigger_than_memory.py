@@ -26,7 +26,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pckid import PCKID, cluster_file
+from benchmarks.memory import cluster_dataset
+from pckid import PCKID
 
 _MISSING = -9999
 
@@ -68,7 +69,7 @@ def model(options: argparse.Namespace) -> PCKID:
 def stream(source: str, options: argparse.Namespace) -> None:
     """Cluster a file in this process."""
     begin = time.perf_counter()
-    totals = cluster_file(model(options), source, options.out, columns=_bands(source), keep=["id"])
+    totals = cluster_dataset(source, options.out, model(options), _bands(source))
     seconds = time.perf_counter() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{totals.n_rows:,} rows in {seconds:.0f} s, peak {peak:.2f} GB; {totals.cluster_sizes}")
@@ -77,7 +78,9 @@ def stream(source: str, options: argparse.Namespace) -> None:
 def cluster(source: str, options: argparse.Namespace) -> None:
     """Cluster a file on two workers, some of which are killed in the middle."""
     import dask
+    import dask.dataframe as dd
     from distributed import Client, LocalCluster
+    from joblib import parallel_config
 
     # On a busy machine a worker takes its time to come back.
     dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
@@ -89,12 +92,11 @@ def cluster(source: str, options: argparse.Namespace) -> None:
         killer = threading.Thread(target=_kill, args=(watch, options.kill, options.after))
         killer.start()
         begin = time.perf_counter()
-        totals = cluster_file(
-            model(options), source, options.out, columns=_bands(source), keep=["id"],
-            scheduler=workers.scheduler_address,
-        )  # fmt: skip
-        print(f"{totals.n_rows:,} rows in {time.perf_counter() - begin:.0f} s")
-        print(f"cluster sizes {totals.cluster_sizes}")
+        with parallel_config(backend="dask"):
+            found = model(options).fit(dd.read_parquet(source, columns=_bands(source)))
+        labels = found.labels_.compute()
+        print(f"{len(labels):,} rows in {time.perf_counter() - begin:.0f} s")
+        print(f"cluster sizes {np.bincount(labels[labels >= 0]).tolist()}")
         killer.join()
 
 
@@ -123,7 +125,7 @@ def agree(source: str, options: argparse.Namespace) -> None:
             row_group_size=100_000,
         )
         out = str(Path(folder) / "labels.parquet")
-        cluster_file(model(options), path, out)
+        cluster_dataset(path, out, model(options))
         streamed = pq.read_table(out)["cluster"].to_numpy()
     X = np.where(missing, np.nan, X)
     memory = model(options).fit(X).labels_

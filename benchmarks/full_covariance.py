@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import write_json
 from benchmarks.workers import peak_memory
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 from pckid._utils.parallel import n_threads
 
 

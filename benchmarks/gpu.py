@@ -32,7 +32,8 @@ import pckid.spectral.grouping
 from benchmarks.mnist_size import images, needed_operations, papers
 from benchmarks.timing import write_json
 from benchmarks.workers import table
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

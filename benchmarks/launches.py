@@ -27,7 +27,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from benchmarks.gpu import STEPS, watch
 from benchmarks.mnist_size import images, papers
 from benchmarks.timing import write_json
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 
 # Make no copy and compute nothing, or wait until there is a result.
 _FREE = ("aten::empty", "aten::detach", "aten::_unsafe_view", "aten::lift_fresh")

@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import csv
 
 from benchmarks.timing import write_json
 from benchmarks.workers import peak_memory, table
-from pckid import PCKID, cluster_file
+from pckid import PCKID, write_labels
 
 # Rows and columns, and parameters that are no defaults.
 FITS: list[tuple[int, int, dict[str, Any]]] = [
@@ -43,6 +44,14 @@ FILES = [("parquet", 200_000), ("csv", 200_000)]
 _MOST_MEGABYTES = 600
 
 
+def cluster_dataset(source: str, out: str, model: PCKID, columns: Any = None) -> Any:
+    """Fit a model to some columns of a data set, in batches, and write its labels."""
+    rows = ds.dataset(source, format="csv" if source.endswith(".csv") else "parquet")
+    model.fit(rows.scanner(columns=columns) if columns else rows)
+    kept = [name for name in rows.schema.names if columns and name not in columns]
+    return write_labels(model, rows, out, keep=kept)
+
+
 def fit_once(n: int, d: int, parameters: dict[str, Any]) -> dict[str, float]:
     """Fit in this process; return the megabytes that were taken."""
     X = table(n, d, 0.3, None)
@@ -53,8 +62,8 @@ def fit_once(n: int, d: int, parameters: dict[str, Any]) -> dict[str, float]:
 def fit_file(source: str, small: str) -> dict[str, float]:
     """Cluster a file in batches in this process, after a small one; return what `fit_once` does."""
     out = f"{source}.labels.csv"
-    cluster_file(PCKID(5, random_state=0), small, out)
-    return taken(lambda: cluster_file(PCKID(5, random_state=0), source, out))
+    cluster_dataset(small, out, PCKID(5, random_state=0))
+    return taken(lambda: cluster_dataset(source, out, PCKID(5, random_state=0)))
 
 
 def taken(fit: Callable[[], Any]) -> dict[str, float]:

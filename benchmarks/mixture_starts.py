@@ -19,7 +19,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pckid import IncompleteGaussianMixture, missing
+from experiments import missing
+from pckid import IncompleteGaussianMixture
 
 SEEDS = range(12)
 CASES: dict[str, tuple[Callable[[], Any], int]] = {

@@ -21,8 +21,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import best_of, product_rate, write_json
 from benchmarks.workers import peak_memory
+from experiments import missing
 from experiments.paper import setting
-from pckid import PCKID, missing
+from pckid import PCKID
 from pckid._utils.parallel import n_threads
 from pckid.input.table import measure, standardise
 

@@ -18,7 +18,8 @@ from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_digits
 from sklearn.impute import KNNImputer
 
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 from pckid.metrics import clustering_accuracy
 
 

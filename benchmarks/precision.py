@@ -17,7 +17,8 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.timing import write_json
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 from pckid.data import load_penguins
 
 # Columns that name or place a row rather than describe it.

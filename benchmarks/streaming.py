@@ -23,7 +23,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from benchmarks.memory import write_parquet
+from benchmarks.memory import cluster_dataset, write_parquet
 from benchmarks.timing import write_json
 
 _EXTRAPOLATED = 10**8
@@ -31,24 +31,24 @@ _EXTRAPOLATED = 10**8
 
 def stream(path: Path, out: Path, workers: int) -> dict[str, float]:
     """Cluster a file in this process, or on so many workers; seconds and peak memory in MB."""
-    from pckid import PCKID, cluster_file
+    from pckid import PCKID
 
     if workers == 0:
         begin = time.perf_counter()
-        cluster_file(PCKID(5, random_state=0), str(path), str(out))
+        cluster_dataset(str(path), str(out), PCKID(5, random_state=0))
         seconds = time.perf_counter() - begin
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         return {"seconds": seconds, "megabytes": peak}
-    from distributed import LocalCluster
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+    from joblib import parallel_config
 
     with LocalCluster(
         n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=":0",
         local_directory=str(out.parent),
-    ) as cluster:  # fmt: skip
+    ) as cluster, Client(cluster), parallel_config(backend="dask"):  # fmt: skip
         begin = time.perf_counter()
-        cluster_file(
-            PCKID(5, random_state=0), str(path), str(out), scheduler=cluster.scheduler_address
-        )
+        PCKID(5, random_state=0).fit(dd.read_parquet(path)).labels_.compute()
         seconds = time.perf_counter() - begin
     # Of the largest worker.
     return {

@@ -12,7 +12,8 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 from pckid.metrics import clustering_accuracy
 
 COLOURS = ("#1b6ca8", "#d1495b")

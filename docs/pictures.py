@@ -24,7 +24,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Ellipse
 
-from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel, missing
+from experiments import missing
+from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
 
 GROUPS = ("#2f83c5", "#d9662b", "#3a9d63")
 MARKERS = ("o", "s", "^")

@@ -24,7 +24,7 @@ from experiments.scores import scores_command
 from experiments.seeds import seeds_command
 from experiments.series import series_command
 from experiments.years import years_command
-from pckid.cli._options import not_zero, stack_options
+from pckid.frontends.cli._options import not_zero, stack_options
 
 Command = Callable[..., Any]
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.measure import agreement_scores
+from experiments.missing import apply, keep_one_per_row, mar, mcar, nmar
 from pckid._utils.arrays import to_numpy
-from pckid.missing import apply, keep_one_per_row, mar, mcar, nmar
 
 MECHANISMS: dict[str, Any] = {"mcar": mcar, "mar": mar, "nmar": nmar}
 SHARES = (0.2, 0.4)

@@ -18,10 +18,10 @@ from experiments import figures
 from experiments.datasets import Case
 from experiments.datasets.mnist import DIGITS, SHARES, load_images, locate, mnist56
 from experiments.methods import find
+from experiments.missing import apply, drop_quadrants
 from experiments.paper import METHODS, embed, rename, write_paper_table
 from experiments.results import Row
 from experiments.run import plan_tasks, run_tasks
-from pckid.missing import apply, drop_quadrants
 
 
 def reproduce_mnist(

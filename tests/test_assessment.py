@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, SentinelWarning, assess, cluster_file, load, save
+from pckid import PCKID, SentinelWarning, assess, load, save
 from pckid._utils.seeds import Stream, generator
 from pckid.assessment import Answer, Assessment, find_caveats
 from pckid.describe.rows import to_matrix
@@ -37,8 +38,7 @@ def fitted_to_file(X, n_clusters, folder):
     columns = {f"x{j}": pa.array(X[:, j], from_pandas=True) for j in range(X.shape[1])}
     pq.write_table(pa.table(columns), folder / "t.parquet")
     model = PCKID(n_clusters, random_state=0, n_jobs=1)
-    cluster_file(model, str(folder / "t.parquet"), str(folder / "labels.csv"))
-    return model
+    return model.fit(ds.dataset(folder / "t.parquet"))
 
 
 def test_separated_groups_are_found_and_found_again():
@@ -317,6 +317,6 @@ def test_labels_of_an_earlier_fit_are_not_taken_for_those_of_a_file(tmp_path):
     X = blobs()
     pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(4)}), tmp_path / "t.parquet")
     model = fitted(X[::-1], 3)
-    cluster_file(model, str(tmp_path / "t.parquet"), str(tmp_path / "labels.csv"))
+    model.fit(ds.dataset(tmp_path / "t.parquet"))
     assert not any(hasattr(model, name) for name in ("labels_", "confidence_", "embedding_"))
     assert assess(model, X, **QUICK).cluster_stability.min() > 0.75

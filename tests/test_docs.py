@@ -15,7 +15,7 @@ from sklearn.manifold import TSNE
 from snippets import run_python
 
 import pckid
-from pckid.cli import COMMANDS
+from pckid.frontends.cli import COMMANDS
 from pckid.reporting import display
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -75,7 +75,7 @@ def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
 
 def command_of(name):
     """The command of `pckid` that has this name."""
-    return getattr(import_module(f"pckid.cli.{name}"), name)
+    return getattr(import_module(f"pckid.frontends.cli.{name}"), name)
 
 
 def options_of(*commands):
@@ -152,7 +152,7 @@ PUBLIC = [
     *(f"pckid.{name}" for name in pckid.__all__ if name != "__version__"),
     *(
         f"{module}.{name}"
-        for module in ("pckid.metrics", "pckid.missing", "pckid.series")
+        for module in ("pckid.metrics", "pckid.series")
         for name in import_module(module).__all__
     ),
     *(

@@ -9,7 +9,7 @@ import pytest
 import pckid
 from pckid._utils.sklearn_compat import StrOptions
 
-MODULES = ("data", "metrics", "missing", "plots", "series")
+MODULES = ("data", "metrics", "plots", "series")
 
 
 def public():

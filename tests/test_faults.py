@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import faults
 import pytest
 
-from pckid.cli import _process
-from pckid.cli._process import loading_libraries, refuse_too_little_memory
-from pckid.cli._run import _exit_code
+from pckid.frontends.cli import _process
+from pckid.frontends.cli._process import loading_libraries, refuse_too_little_memory
+from pckid.frontends.cli._run import _exit_code
 
 
 @pytest.mark.slow

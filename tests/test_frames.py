@@ -1,9 +1,9 @@
-"""Parameters of `read_table` and `cluster_file` may be given as people have them at hand."""
+"""Parameters of `read_table` may be given as people have them at hand."""
 
 import pandas as pd
 import pytest
 
-from pckid import PCKID, cluster_file, read_table
+from pckid import read_table
 
 FRAME = pd.DataFrame({"id": list("abcdef"), "age": [9, 30, 41, 9, 33, 47], "code": [1, 2] * 3})
 
@@ -16,9 +16,6 @@ def path(tmp_path):
 
 def test_a_path_may_be_of_any_kind(path):
     assert read_table(path).frame.equals(read_table(str(path)).frame)
-    model = PCKID(2, n_inits=3, random_state=0)
-    cluster_file(model, path, path.with_name("out.csv"), columns=["age", "code"], keep="id")
-    assert pd.read_csv(path.with_name("out.csv"))["id"].tolist() == FRAME["id"].tolist()
     with pytest.raises(TypeError, match="PathLike object, not DataFrame"):
         read_table(FRAME)
 

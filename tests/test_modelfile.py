@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.dataset as ds
 import pytest
 from fuzz import sign
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 import pckid
-from pckid.cli._run import run_command
+from pckid.frontends.cli._run import run_command
 from pckid.modelfile import FORMAT, container, describe_model, load_with_description
 
 rng = np.random.default_rng(0)
@@ -196,7 +197,8 @@ def test_sizes_are_those_of_all_rows_or_not_told(tmp_path):
     FRAME.to_parquet(source)
     again = fit(n_inits=4)
     again.set_params(n_inits=3)
-    pckid.cluster_file(again, str(source), str(out))
+    rows = ds.dataset(source)
+    pckid.write_labels(again.fit(rows), rows, out)
     pckid.save(again, path)
     assert describe_model(path)["cluster_sizes"] == sizes
 

@@ -34,14 +34,14 @@ def through_app(path):
     pytest.importorskip("streamlit")
     from streamlit.testing.v1 import AppTest
 
-    from pckid.app.work import find_groups
+    from pckid.frontends.app.work import find_groups
 
     def script(name, content):
         import streamlit as st
 
-        from pckid.app.columns import ask_for_columns
-        from pckid.app.upload import open_as_asked
-        from pckid.app.work import Settings, Upload
+        from pckid.frontends.app.columns import ask_for_columns
+        from pckid.frontends.app.upload import open_as_asked
+        from pckid.frontends.app.work import Settings, Upload
 
         opened = open_as_asked(Upload(name, content), "table")
         options = ask_for_columns(opened, st.container())

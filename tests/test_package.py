@@ -13,7 +13,7 @@ import pckid
 
 ROOT = Path(__file__).parent.parent
 
-MODULES = ("data", "metrics", "missing", "plots", "series")
+MODULES = ("data", "metrics", "plots", "series")
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +79,14 @@ def test_an_estimator_loads_no_more_than_scikit_learn_does(after_scikit_learn):
     assert ours - known == {"pckid", "array_api_compat"}
 
 
+def test_the_library_loads_nothing_of_the_front_ends():
+    script = "import pckid; pckid.PCKID, pckid.report, pckid.assess, pckid.save, pckid.plots"
+    loaded = modules_after(f"{script}; import pckid.blocks.daskrows, pckid.blocks.datasets")
+    assert not [name for name in loaded if name.startswith("pckid.frontends")]
+
+
 def test_help_loads_nothing_but_the_parser():
-    script = "import pckid.cli._run as r; r.pckid(['--help'], standalone_mode=False)"
+    script = "import pckid.frontends.cli._run as r; r.pckid(['--help'], standalone_mode=False)"
     assert packages_after(script) == {"pckid", "click"}
 
 

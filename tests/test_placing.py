@@ -5,11 +5,11 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID
-from pckid.runs import assign_clusters
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.run import assign_clusters
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 from pckid.spectral import assignment
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
 
 
 @pytest.fixture

@@ -10,9 +10,10 @@ import golden
 import messages
 import pytest
 
-from pckid import wording
-from pckid.cli._words import SHELL
-from pckid.tables.findings import Drop, Missing, Problem, SetOption
+from pckid.frontends import wording
+from pckid.frontends.cli._words import SHELL
+from pckid.frontends.options import drop_column, set_option, take_as_missing
+from pckid.frontends.tables.findings import Doubt
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +43,15 @@ def test_every_stored_sentence_has_its_test():
 def test_a_problem_of_many_columns_is_one_sentence():
     data = {"texts": (("<1.2", 3),), "n_cells": 3, "n_observed": 60, "where": "row 1"}
     limits = [
-        Problem("limits", f"x{j}", (1,), {**data, "example": f"<{j}.5"}, (SetOption("limits"),))
+        Doubt("limits", f"x{j}", (1,), {**data, "example": f"<{j}.5"}, (set_option("limits"),))
         for j in range(95)
     ]
-    counts = {"n_distinct": 31, "n_observed": 40}
-    free = [Problem("repeated ids", f"t{j}", (), counts, (Drop(f"t{j}"),)) for j in range(5)]
+    counts = {"n_distinct": 31, "n_observed": 40, "time": "day"}
+    free = [Doubt("repeated ids", f"t{j}", (), counts, (drop_column(f"t{j}"),)) for j in range(5)]
     data["example"] = "low"
     texts = [
-        Problem("text among numbers", word, (1,), data, (Missing(word),)) for word in ("low", "x")
+        Doubt("text among numbers", word, (1,), data, (take_as_missing(word),))
+        for word in ("low", "x")
     ]
     groups = list(wording.group_problems([limits[0], *free, *texts, *limits[1:]]))
     assert groups == [limits, free, [texts[0]], [texts[1]]]

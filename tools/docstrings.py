@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 import pckid
 
-MODULES = ("data", "metrics", "missing", "series")
+MODULES = ("data", "metrics", "series")
 # What scikit-learn does not ask for, and what it asks of classes alone.
 IGNORED = {"RT02", "GL01", "GL02"}
 OF_CLASSES = {"EX01", "SA01", "ES01"}

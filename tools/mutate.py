@@ -32,7 +32,7 @@ from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
-ROOMS = ("mixture", "ensemble", "spectral", "input", "tables", "significance", "modelfile")
+ROOMS = ("mixture", "ensemble", "spectral", "input", "frontends", "significance", "modelfile")
 SEED = 0
 # A mutant that runs longer is caught: seconds of processor time for one process of pytest, and
 # seconds on the clock as a safety net.

@@ -93,8 +93,8 @@ CASES = [
 
 
 def ours(path: str, case: Case | None) -> Rows:
-    from pckid.tables.options import ReadOptions
-    from pckid.tables.scanning import open_table
+    from pckid.frontends.options import ReadOptions
+    from pckid.frontends.tables.scanning import open_table
 
     told = {"delimiter": case.delimiter, "encoding": case.encoding} if case else {}
     table = open_table(path, ReadOptions(**told)).rows.data
@@ -189,7 +189,7 @@ def print_catalogue() -> None:
 
 
 def stream_ours(path: str) -> int:
-    from pckid.tables.scanning import open_table
+    from pckid.frontends.tables.scanning import open_table
 
     scan = open_table(path, at_most=0)
     return sum(b.table.data.num_rows for b in scan.batches(scan.names, 1 << 16))

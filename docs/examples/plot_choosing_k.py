@@ -10,14 +10,15 @@ drops most. On real tables that is a first guess, so look at the runners-up.
 # Wine of three growers
 # ---------------------
 import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, missing
+from pckid import PCKID
 from pckid.plots import ChoiceDisplay, SpectrumDisplay
 
 X, grower = load_wine(return_X_y=True)
-X = missing.apply(X, missing.mcar(X, 0.2, random_state=0))
+X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
 
 # %%
 # Let the table choose

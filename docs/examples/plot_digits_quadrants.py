@@ -17,7 +17,8 @@ from sklearn.datasets import load_digits
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 from pckid.metrics import clustering_accuracy
 
 images, digit = load_digits(return_X_y=True)

@@ -11,14 +11,15 @@ and goes with the ensemble.
 # Wine of three growers, a fifth of the values missing
 # ----------------------------------------------------
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from sklearn.datasets import load_wine
 
-from pckid import PCKID, assess, explain, missing
+from pckid import PCKID, assess, explain
 from pckid.plots import ProfileDisplay
 
 wine = load_wine(as_frame=True)
-removed = missing.mcar(wine.data, 0.2, random_state=0)
+removed = np.random.default_rng(0).random(wine.data.shape) < 0.2
 table = wine.data.mask(removed)
 model = PCKID(3, n_inits=10, max_components=20, random_state=0).fit(table)
 

@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from pckid import PCKID, missing
+from experiments import missing
+from pckid import PCKID
 from pckid.metrics import clustering_accuracy
 
 tables = {"tumours": load_breast_cancer(return_X_y=True), "wines": load_wine(return_X_y=True)}

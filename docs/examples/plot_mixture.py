@@ -15,13 +15,14 @@ and samples; and the expectation of what is missing, from one mixture.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pckid import IncompleteGaussianMixture, missing
+from pckid import IncompleteGaussianMixture
 from pckid.data import load_penguins
 
 true = load_penguins().X[:, [2, 3]]  # flipper length in mm, body mass in g
 true = true[~np.isnan(true).any(axis=1)]
-removed = missing.keep_one_per_row(true, missing.mcar(true, 0.3, random_state=0), random_state=0)
-X = missing.apply(true, removed)
+removed = np.random.default_rng(0).random(true.shape) < 0.3
+removed[removed.all(axis=1), 0] = False  # one value of each row stays
+X = np.where(removed, np.nan, true)
 
 # %%
 # How many components?

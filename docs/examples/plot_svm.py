@@ -20,10 +20,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from pckid import ProbabilisticClusterKernel, missing
+from pckid import ProbabilisticClusterKernel
 
 X, y = load_wine(return_X_y=True)
-X = missing.apply(X, missing.mcar(X, 0.33, random_state=0))
+X[np.random.default_rng(0).random(X.shape) < 0.33] = np.nan
 
 # %%
 # A pipeline

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.datasets import Case, LabelledTable, dataset, prepare
-from pckid.missing import apply, cover_blocks, drop_quadrants, keep_one_per_row, mar, mcar
+from experiments.missing import apply, cover_blocks, drop_quadrants, keep_one_per_row, mar, mcar
 
 BUNDLED: tuple[str, ...] = ("breast cancer", "digits", "iris", "wine")
 """Data sets that scikit-learn carries."""

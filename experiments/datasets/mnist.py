@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.datasets import Case, LabelledTable, dataset, varying
-from pckid.missing import apply, drop_quadrants
+from experiments.missing import apply, drop_quadrants
 
 SHARES = tuple(round(0.1 * tenth, 1) for tenth in range(10))
 DIGITS = (5, 6)

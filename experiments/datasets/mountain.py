@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from experiments.datasets import Case, LabelledTable, dataset, scale_columns
 from experiments.datasets.slovenia import MAX_PER_CLASS, draw_classes
-from pckid.missing import apply, cover_blocks
+from experiments.missing import apply, cover_blocks
 
 CLASSES = ("ridge", "leeside", "snowbed", "mire", "forest", "rock")
 _DATES, _BANDS = 3, 6

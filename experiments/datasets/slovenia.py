@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from experiments.datasets import Case, LabelledTable, dataset, scale_columns
 from experiments.datasets.tables import LABEL, read_labelled
-from pckid.missing import apply, cover_blocks
+from experiments.missing import apply, cover_blocks
 
 MAX_PER_CLASS = 300
 MASKS = "cloudmasks_slovenia.npz"

@@ -8,7 +8,6 @@ from pckid._version import __version__
 if TYPE_CHECKING:
     from pckid import data as data
     from pckid import metrics as metrics
-    from pckid import missing as missing
     from pckid import plots as plots
     from pckid import series as series
     from pckid.acquisition import next_cells
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import explain, nest_clusters
-    from pckid.frames import read_table
+    from pckid.frontends.frames import read_table
+    from pckid.frontends.results import write_labels
     from pckid.input.categories import UnseenCategoryWarning
     from pckid.input.warnings import (
         ClusterLimitWarning,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
     from pckid.significance.new_rows import compare_rows
-    from pckid.streaming import cluster_file
 
 __all__ = [
     "PCKID",
@@ -55,7 +54,6 @@ __all__ = [
     "__version__",
     "assess",
     "choose_n_clusters",
-    "cluster_file",
     "compare_outcomes",
     "compare_rows",
     "explain",
@@ -66,6 +64,7 @@ __all__ = [
     "read_table",
     "report",
     "save",
+    "write_labels",
 ]
 
 # Names are imported when they are first used: the command line starts in a fraction of the time
@@ -92,13 +91,13 @@ _HOMES = {
     "explain_rows": "pckid.row_explanation",
     "nest_clusters": "pckid.explanation",
     "next_cells": "pckid.acquisition",
-    "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",
-    "read_table": "pckid.frames",
+    "read_table": "pckid.frontends.frames",
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
+    "write_labels": "pckid.frontends.results",
 }
-_MODULES = ("data", "metrics", "missing", "plots", "series")
+_MODULES = ("data", "metrics", "plots", "series")
 
 
 def __getattr__(name: str) -> Any:

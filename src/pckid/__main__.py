@@ -1,6 +1,6 @@
 """`python -m pckid` is the command `pckid`."""
 
-from pckid.cli import main
+from pckid.frontends.cli import main
 
 if __name__ == "__main__":
     main()

@@ -14,6 +14,7 @@ from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_a
 from pckid._utils.parallel import n_threads
 from pckid._utils.representation import ClusterReprMixin
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_callbacks
+from pckid.blocks import BlockedRows, blocked
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, summarise_rows
@@ -30,7 +31,6 @@ from pckid.input.validation import all_or_nothing, column_name, feature_names, v
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
-from pckid.outofcore import BlockedRows, blocked
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
@@ -684,7 +684,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
                 "alone. Give the blocks one by one, as tables in memory."
             )
         validate_data(self, rows.template, reset=False, skip_check_array=True)
-        return rows
+        return rows.with_categories(self._categories) if self._categories else rows
 
     @property
     def cluster_names_(self) -> list[str | None]:

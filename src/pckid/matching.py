@@ -15,12 +15,12 @@ from pckid._utils.arrays import asarray_like, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words
+from pckid.blocks import blocked
 from pckid.describe.cluster_names import cluster_titles
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
 from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning
-from pckid.outofcore import blocked
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import compare_rows
 from pckid.spectral.grouping import Grouping

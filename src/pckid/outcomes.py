@@ -15,12 +15,12 @@ from pckid._utils.markup import html_table
 from pckid._utils.quantities import write_number
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, write_p
+from pckid.blocks import blocked
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.rows import standardised_rows
 from pckid.input.column_groups import plain_table
 from pckid.input.outcome_columns import OutcomeCells, read_outcomes
 from pckid.input.validation import validate_table
-from pckid.outofcore import blocked
 from pckid.significance.classification import Posteriors, correct_sums, error_rates, fit_posteriors
 from pckid.significance.new_rows import holm
 

@@ -13,6 +13,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.acquisition import NextCells, next_cells
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import ClusterFeature, distinguishing_features, rank_columns
+from pckid.describe.columns import observed_bands
 from pckid.describe.layout import map_coordinates
 from pckid.describe.rows import (
     own_labels,
@@ -24,7 +25,6 @@ from pckid.describe.rows import (
 from pckid.describe.trajectories import Trajectories, describe_trajectories
 from pckid.ensemble.feature_map import kernel_matrix
 from pckid.input.validation import feature_names
-from pckid.inspection.columns import observed_bands
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
 from pckid.row_explanation import RowExplanation, explain_rows
 from pckid.series import SeriesTable

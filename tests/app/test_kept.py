@@ -7,13 +7,13 @@ import pytest
 pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
-from pckid.app import kept as room
+from pckid.frontends.app import kept as room
 
 
 def script():
     import streamlit as st
 
-    from pckid.app.kept import keep_widgets, kept, restore_widgets
+    from pckid.frontends.app.kept import keep_widgets, kept, restore_widgets
 
     restore_widgets()
     st.checkbox("tick", key="use-1")
@@ -46,7 +46,7 @@ def test_what_is_not_drawn_for_a_while_keeps_its_value():
     def script():
         import streamlit as st
 
-        from pckid.app.kept import keep_widgets, restore_widgets
+        from pckid.frontends.app.kept import keep_widgets, restore_widgets
 
         restore_widgets()
         if not st.toggle("hide", key="hide"):
@@ -64,8 +64,8 @@ def test_what_is_not_drawn_for_a_while_keeps_its_value():
 
 def test_the_switch_for_columns_that_new_rows_lack_outlives_a_reload():
     def script():
-        from pckid.app.kept import keep_widgets, restore_widgets
-        from pckid.app.new_rows import ask_for_new_rows
+        from pckid.frontends.app.kept import keep_widgets, restore_widgets
+        from pckid.frontends.app.new_rows import ask_for_new_rows
 
         restore_widgets()
         ask_for_new_rows()

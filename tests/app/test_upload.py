@@ -13,11 +13,11 @@ import xlsxwriter
 from streamlit.elements.widgets.file_uploader import DeletedFile
 from streamlit.testing.v1 import AppTest
 
-from pckid.app import upload
-from pckid.app.result import as_command, as_python
-from pckid.app.work import Settings, Upload
-from pckid.tables import writing
-from pckid.tables.options import ColumnOptions
+from pckid.frontends.app import upload
+from pckid.frontends.app.result import as_command, as_python
+from pckid.frontends.app.work import Settings, Upload
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.tables import writing
 
 GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
 
@@ -28,8 +28,8 @@ def page(name, content, place="table"):
     def script(name, content, place):
         import streamlit as st
 
-        from pckid.app.upload import open_as_asked
-        from pckid.app.work import Upload
+        from pckid.frontends.app.upload import open_as_asked
+        from pckid.frontends.app.work import Upload
 
         st.session_state["found"] = open_as_asked(Upload(name, content), place)
 
@@ -81,7 +81,7 @@ def test_a_sheet_is_chosen_from_a_menu(place):
 def test_how_one_sheet_is_read_is_not_asked_of_another():
     rows = [["a", "b"], [1, 2], [3, 4], [5, 6]]
     app = page("study.xlsx", workbook(One=[*rows, ["Total", 12]], Two=rows))
-    app.button[0].click().run()
+    app.number_input[2].set_value(1).run()
     assert app.session_state["found"].table.n_rows == 3
     app.selectbox[0].select("Two").run()
     found = app.session_state["found"]
@@ -132,44 +132,12 @@ def test_what_is_no_text_is_not_taken_for_one():
     assert app.error
 
 
-def test_rows_that_a_sheet_hides_are_left_out_by_a_tick(golden):
-    content = io.BytesIO()
-    with xlsxwriter.Workbook(content) as book:
-        sheet = book.add_worksheet()
-        for number, row in enumerate([["a", "b"], [1, 2], [3, 4], [5, 6]]):
-            sheet.write_row(number, 0, row)
-        sheet.set_row(2, options={"hidden": True})
-    app = page("study.xlsx", content.getvalue())
-    assert app.session_state["found"].table.n_rows == 3
-    golden(app.caption[0].value)
-    app.checkbox[1].check().run()
-    found = app.session_state["found"]
-    assert found.table.n_rows == 2
-    settings = Settings(found.upload, 2, ColumnOptions())
-    assert " --visible-only " in as_command(settings)
-    assert "visible_only=True" in as_python(settings)
-
-
 def test_a_row_of_units_is_left_out():
     app = page("units.csv", b"a,b\nkg,cm\n1,2\n3,4\n5,6\n")
     next(each for each in app.number_input if "units" in each.label).set_value(1).run()
     found = app.session_state["found"]
     assert found.table.n_rows == 3
     assert " --skip-below 1 " in as_command(Settings(found.upload, 2, ColumnOptions()))
-
-
-@pytest.mark.parametrize("place", ["table", "new"])
-def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
-    content = b"name,a\n" + b"".join(b"n%d,%d\n" % (i, i) for i in range(5)) + b"Total,10\n"
-    app = page("sums.csv", content, place)
-    assert "Total" in app.warning[0].value
-    assert app.session_state["found"].table.n_rows == 6
-    app.button[0].click().run()
-    assert not app.warning
-    assert not app.button
-    found = app.session_state["found"]
-    assert (found.table.n_rows, found.upload.reading.skip_last) == (5, 1)
-    assert app.number_input[2].value == 1
 
 
 def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():
@@ -192,7 +160,7 @@ def test_how_a_file_is_read_is_not_asked_of_another_of_its_name_and_size():
 
 def test_the_number_of_groups_of_one_table_is_not_that_of_the_next():
     def script():
-        from pckid.app.upload import ask_for_table
+        from pckid.frontends.app.upload import ask_for_table
 
         ask_for_table()
 

@@ -8,9 +8,11 @@ from helpers import groups
 
 pytest.importorskip("streamlit")
 
-from pckid import PCKID, load, runs
-from pckid.app.result import as_command, as_python
-from pckid.app.work import (
+from pckid import PCKID, load
+from pckid.exceptions import TableError, UndecidedError
+from pckid.frontends import run as runs
+from pckid.frontends.app.result import as_command, as_python
+from pckid.frontends.app.work import (
     Settings,
     Upload,
     find_groups,
@@ -18,11 +20,9 @@ from pckid.app.work import (
     place_new_rows,
     write_workbook,
 )
-from pckid.exceptions import TableError, UndecidedError
-from pckid.tables import workbook_writing
-from pckid.tables.findings import SetOption
-from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
-from pckid.wording import LEFT_OUT
+from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, set_option
+from pckid.frontends.tables import workbook_writing
+from pckid.frontends.wording import LEFT_OUT
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -75,23 +75,6 @@ def test_excel_written_can_be_read_and_placed_again(result):
     assert placed.compared.moved == []
 
 
-def test_cells_in_percent_are_placed_as_texts_in_percent(tmp_path):
-    import xlsxwriter
-
-    shares = [(700 + i % 2 * 250 + i * 7 % 23) / 1000 for i in range(60)]
-    texts = [f"{100 * share:.1f}%,{i % 2 * 9 + i % 7}" for i, share in enumerate(shares)]
-    result = run(Upload("t.csv", "\n".join(["sat,x", *texts]).encode()), k=2)
-    path = tmp_path / "t.xlsx"
-    with xlsxwriter.Workbook(path) as book:
-        sheet, percent = book.add_worksheet(), book.add_format({"num_format": "0.0%"})
-        sheet.write_column(0, 0, ["sat", *shares], percent)
-        sheet.write_column(0, 1, ["x", *(i % 2 * 9 + i % 7 for i in range(60))])
-    model = Upload("m.pckid", result.files["model.pckid"])
-    placed = place_new_rows(model, Upload("t.xlsx", path.read_bytes()), False, lambda *stage: None)
-    assert placed.results[0].tolist() == result.results[0].tolist()
-    assert placed.compared.moved == []
-
-
 def test_new_rows_that_look_different_are_said_on_the_page(result):
     from streamlit.testing.v1 import AppTest
 
@@ -104,7 +87,7 @@ def test_new_rows_that_look_different_are_said_on_the_page(result):
     assert [c.name for c in compared.moved if c.kind == "values"] == ["a"]
 
     def page(compared):
-        from pckid.app.new_rows import show_comparison
+        from pckid.frontends.app.new_rows import show_comparison
 
         show_comparison(compared)
 
@@ -127,7 +110,7 @@ def test_columns_that_a_table_lacks_are_missing_if_that_is_said(result):
     model = Upload("m.pckid", result.files["model.pckid"])
     with pytest.raises(TableError) as raised:
         place_new_rows(model, table, False, lambda *stage: None)
-    assert raised.value.fixes == (SetOption("missing_columns", True),)
+    assert raised.value.fixes == (set_option("missing_columns", True),)
     placed = place_new_rows(model, table, True, lambda *stage: None)
     empty = "\n".join([lines[0], *(f",{line.partition(',')[2]}" for line in lines[1:])])
     expected = place_new_rows(model, Upload("e.csv", empty.encode()), False, lambda *stage: None)
@@ -161,7 +144,7 @@ def result_upload(result):
 
 
 def test_a_large_workbook_is_written_when_it_is_asked_for(sixty_rows, monkeypatch):
-    monkeypatch.setattr("pckid.app.work.MOST_CELLS", 100)
+    monkeypatch.setattr("pckid.frontends.app.work.MOST_CELLS", 100)
     result = run(sixty_rows)
     assert "clusters.xlsx" not in result.files
     settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
@@ -191,7 +174,7 @@ def test_the_report_says_how_the_table_was_read(result):
 
 def test_rows_at_the_end_are_left_out():
     upload = Upload("t.csv", b"name,a\nx,1.5\ny,2.5\nTotal,4\n", ReadOptions(skip_last=1))
-    assert upload.open().whole.data.column("name").to_pylist() == ["x", "y"]
+    assert upload.open().data.column("name").to_pylist() == ["x", "y"]
     settings = Settings(upload, 2, ColumnOptions())
     assert " --skip-last 1 " in as_command(settings)
     assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)
@@ -242,8 +225,8 @@ def test_no_more_groups_are_offered_than_there_are_rows():
     from streamlit.testing.v1 import AppTest
 
     def script(n_rows):
-        from pckid.app.result import _offer_other_numbers
-        from pckid.app.work import RunResult
+        from pckid.frontends.app.result import _offer_other_numbers
+        from pckid.frontends.app.work import RunResult
 
         _offer_other_numbers(RunResult({"cluster_sizes": [1, 1, 1], "n_rows": n_rows}, [], {}))
 
@@ -258,9 +241,9 @@ def test_a_folded_step_says_what_the_result_was_made_of(sixty_rows):
     from streamlit.testing.v1 import AppTest
 
     def script(settings):
-        from pckid.app.kept import kept
-        from pckid.app.page import _step
-        from pckid.app.upload import Opened
+        from pckid.frontends.app.kept import kept
+        from pckid.frontends.app.page import _step
+        from pckid.frontends.app.upload import Opened
 
         changed = settings.upload._replace(reading=settings.upload.reading.__class__(skip_last=5))
         kept().update({"made": 1, "made-from": (settings,)})
@@ -277,8 +260,8 @@ def test_clusters_without_new_rows_are_shown_too():
     from streamlit.testing.v1 import AppTest
 
     def script():
-        from pckid.app.result import show_sizes
-        from pckid.app.work import RunResult
+        from pckid.frontends.app.result import show_sizes
+        from pckid.frontends.app.work import RunResult
 
         found = {"cluster_names": ["a", None, None], "cluster_sizes": [0, 5], "n_unclustered": 2}
         show_sizes(RunResult(found, [], {}))
@@ -293,7 +276,7 @@ def test_names_in_the_comparison_of_new_rows_are_shown_as_they_are():
     def script():
         from types import SimpleNamespace
 
-        from pckid.app.new_rows import show_comparison
+        from pckid.frontends.app.new_rows import show_comparison
 
         rows = [("mean of '![x](y)'", "1", "2", "1.9 to 2.1", "p < 0.001")]
         found = {"n_rows": 9, "moved": [1], "sentence": "They moved.", "table": lambda: rows}
@@ -307,9 +290,9 @@ def test_after_a_model_from_a_file_that_of_the_page_can_be_used():
     from streamlit.testing.v1 import AppTest
 
     def script():
-        from pckid.app.kept import kept
-        from pckid.app.new_rows import ask_for_new_rows
-        from pckid.app.work import RunResult, Upload
+        from pckid.frontends.app.kept import kept
+        from pckid.frontends.app.new_rows import ask_for_new_rows
+        from pckid.frontends.app.work import RunResult, Upload
 
         if "made" not in kept():
             kept()["made"] = RunResult({}, [], {"model.pckid": b"made here"})
@@ -329,8 +312,8 @@ def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch)
     def script():
         import streamlit as st
 
-        from pckid.app.kept import kept
-        from pckid.app.run import offer_job
+        from pckid.frontends.app.kept import kept
+        from pckid.frontends.app.run import offer_job
 
         st.session_state.setdefault("started", [])
         if st.checkbox("files are written"):
@@ -339,7 +322,7 @@ def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch)
             del kept()["job"]
         offer_job("Find groups", "job", "made", False, st.session_state["started"].append, 1)
 
-    monkeypatch.setattr("pckid.app.run.Job", lambda work, *arguments: work(*arguments))
+    monkeypatch.setattr("pckid.frontends.app.run.Job", lambda work, *arguments: work(*arguments))
     app = AppTest.from_function(script).run()
     app.session_state["job-asked"] = True
     app.checkbox[0].check().run()

@@ -11,7 +11,7 @@ import pytest
 from pckid._utils.text import printable
 from pckid.data import penguins_path
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 class Result(NamedTuple):
@@ -37,11 +37,13 @@ class Result(NamedTuple):
 
 def listen(monkeypatch, found, errors):
     """Keep every note, problem and error that is put into words, with its sentence."""
-    from pckid import cli, wording
-    from pckid.cli import _run
+    from pckid.frontends import cli, wording
+    from pckid.frontends.cli import _run
 
     # All of them, now: one that is imported later would keep what it is given here.
-    modules = [import_module(f"pckid.cli.{each.name}") for each in iter_modules(cli.__path__)]
+    modules = [
+        import_module(f"pckid.frontends.cli.{each.name}") for each in iter_modules(cli.__path__)
+    ]
 
     def keep(name, told_of):
         write = getattr(wording, name)
@@ -65,9 +67,9 @@ def listen(monkeypatch, found, errors):
 @pytest.fixture
 def pckid(monkeypatch, tmp_path):
     """Return a function that runs `pckid ARGS` in an empty folder."""
-    from pckid import runs
-    from pckid.cli._run import run_command
-    from pckid.cli._say import be_quiet
+    from pckid.frontends import run as runs
+    from pckid.frontends.cli._run import run_command
+    from pckid.frontends.cli._say import be_quiet
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)

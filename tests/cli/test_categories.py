@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 
-QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 
 
 @pytest.fixture
@@ -94,7 +94,8 @@ def test_reports_and_parquet_keep_the_texts(pckid, mixed):
     import pyarrow.parquet
 
     pckid(
-        "cluster", "t.csv", "-k", "3", "--label", "group", "--drop", "name", "--informative",
+        "cluster", "t.csv", "-k", "3", "--label", "group", "--drop", "name",
+        "--set", "missingness=informative",
         "--report", "r.html", "--out", "o.parquet", *QUICK,
     )  # fmt: skip
     page = (mixed / "r.html").read_text("utf-8")

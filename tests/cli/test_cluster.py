@@ -12,11 +12,11 @@ import pyarrow.parquet
 import pytest
 
 from pckid import PCKID, load, report
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 def rows_of(content: bytes, delimiter=",") -> list[list[str]]:
@@ -44,13 +44,11 @@ def test_outliers_are_a_column_of_their_own(pckid, penguins):
     found = [float(row[-1] or "nan") for row in rows[1:]]
     assert "" in [row[-1] for row in rows]
     np.testing.assert_allclose(found, model.outlier_score_, atol=1e-4)
-    assert rows_of(pckid(*arguments, "--stream").out) == rows
 
 
-@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
-def test_names_of_clusters_go_everywhere(pckid, penguins, how):
-    files = ["--save", "m.pckid", *(["--report", "r.html"] if how == "--no-stream" else [])]
-    arguments = ("cluster", penguins, "-k", 3, "--drop", "label", how, *QUICK, *files)
+def test_names_of_clusters_go_everywhere(pckid, penguins):
+    files = ["--save", "m.pckid", "--report", "r.html"]
+    arguments = ("cluster", penguins, "-k", 3, "--drop", "label", *QUICK, *files)
     assert pckid(*arguments, "--names", "small, =large,", "--out", "o.csv").code == 0
     rows = list(csv.DictReader(Path("o.csv").read_text("utf-8").splitlines()))
     names = {"0": "small", "1": "=large", "2": "Cluster 2", "-1": ""}
@@ -61,8 +59,7 @@ def test_names_of_clusters_go_everywhere(pckid, penguins, how):
     names["1"] = "'=large"
     rows = list(csv.DictReader(Path("p.csv").read_text("utf-8").splitlines()))
     assert [row["cluster_name"] for row in rows] == [names[row["cluster"]] for row in rows]
-    if how == "--no-stream":
-        assert ">small</bdi>" in Path("r.html").read_text("utf-8")
+    assert ">small</bdi>" in Path("r.html").read_text("utf-8")
 
 
 def test_names_with_commas_are_in_quotes(pckid, penguins):
@@ -86,10 +83,9 @@ def test_clusters_are_those_of_the_library(pckid, penguins):
     assert [int(row[-2]) for row in rows_of(result.out)[1:]] == model.labels_.tolist()
 
 
-@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
-def test_columns_of_the_same_unit_need_not_be_leveled(pckid, penguins, how):
-    arguments = ("cluster", penguins, "-k", 3, "--drop", "label", "--out", "o.csv", how, *QUICK)
-    assert pckid(*arguments, "--same-units", "--save", "m.pckid").code == 0
+def test_columns_of_the_same_unit_need_not_be_leveled(pckid, penguins):
+    arguments = ("cluster", penguins, "-k", 3, "--drop", "label", "--out", "o.csv", *QUICK)
+    assert pckid(*arguments, "--set", "scaling=common", "--save", "m.pckid").code == 0
     assert load("m.pckid").scaling == "common"
     assert pckid(*arguments, "--save", "n.pckid").code == 0
     assert load("n.pckid").scaling == "each"
@@ -125,8 +121,8 @@ def test_out_takes_its_format_from_the_name(pckid, penguins, tmp_path, name):
     assert table.names[-2:] == ["cluster", "confidence"]
     assert table.n_rows == 344
     if name.endswith("parquet"):
-        assert table.whole.data.schema.field("Body Mass (g)").type == pa.float64()
-        assert table.whole.data.column("Body Mass (g)").null_count == 2
+        assert table.data.schema.field("Body Mass (g)").type == pa.float64()
+        assert table.data.column("Body Mass (g)").null_count == 2
 
 
 def test_json_describes_the_clustering(pckid, penguins, tmp_path):
@@ -183,12 +179,11 @@ def test_missing_codes_and_decimal_commas_are_understood(pckid, tmp_path):
     assert "," in rows[1][-1]
 
 
-@pytest.mark.parametrize("way", ["--stream", "--no-stream"])
-def test_results_have_the_decimal_comma_of_single_columns(pckid, tmp_path, way):
+def test_results_have_the_decimal_comma_of_single_columns(pckid, tmp_path):
     shares = [f"{i % 2 * 9 + i / 99:.1f} %".replace(".", ",") for i in range(60)]
     lines = [f"{1 + i % 9}.{100 + i};{share}" for i, share in enumerate(shares)]
     (tmp_path / "t.csv").write_text("\n".join(["a;b", *lines]))
-    rows = rows_of(pckid("cluster", "t.csv", "-k", 2, way, *QUICK).out, ";")
+    rows = rows_of(pckid("cluster", "t.csv", "-k", 2, *QUICK).out, ";")
     assert "," in rows[1][-1]
 
 

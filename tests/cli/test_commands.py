@@ -12,18 +12,16 @@ from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 
-import click
 import pytest
 import xlsxwriter
 
 import pckid as package
 from pckid._utils.commands import as_argument
-from pckid.cli import COMMANDS
-from pckid.cli.cluster import cluster
-from pckid.spectral.embedding import EMBEDDINGS
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.frontends.cli import COMMANDS
+from pckid.frontends.cli.cluster import cluster
+from pckid.frontends.options import ColumnOptions, ReadOptions
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +215,7 @@ def test_demo_writes_labels_and_a_report_and_says_how_to_do_it_by_hand(pckid, tm
 
 
 def test_demo_needs_no_excel(pckid, tmp_path, monkeypatch):
-    monkeypatch.setattr("pckid.cli.demo.find_spec", lambda name: None)
+    monkeypatch.setattr("pckid.frontends.cli.demo.find_spec", lambda name: None)
     assert pckid("demo").code == 0
     names = {path.name for path in (tmp_path / "pckid-demo").iterdir()}
     assert names == {"penguins.csv", "penguins-clusters.csv", "penguins-report.html"}
@@ -288,18 +286,9 @@ def test_examples_of_the_help_run(pckid, example_files):
 
 def test_options_that_are_parameters_are_written_as_they_are_typed():
     options = [o for o in cluster.params if o.name in package.PCKID().get_params()]
-    assert len(options) > 5
+    assert len(options) == 3
     for option in options:
         assert as_argument(option.name) in option.opts
-
-
-def test_options_that_are_parameters_offer_every_value_of_them():
-    offered = {
-        option.name: set(option.type.choices)
-        for option in cluster.params
-        if isinstance(option.type, click.Choice) and option.name in package.PCKID().get_params()
-    }
-    assert offered == {"embedding": set(EMBEDDINGS)}
 
 
 def test_shell_and_python_read_tables_by_the_same_options():
@@ -311,7 +300,7 @@ def test_shell_and_python_read_tables_by_the_same_options():
     assert {as_argument(name) for name in known.keys() - elsewhere - {"header"}} <= flags
     several = {name for name, default in known.items() if isinstance(default, tuple)}
     assert several == {name for name in known if shell.get(name)}
-    elsewhere |= {"row_names", "labels", "known", "weights", "max_unpacked"}
+    elsewhere |= {"row_names", "labels", "known", "weights"}
     assert known.keys() - signature(package.read_table).parameters == elsewhere
 
 
@@ -321,7 +310,7 @@ def test_version_and_module(pckid):
 
 def test_the_command_starts_without_heavy_imports():
     code = (
-        "import sys, pckid.cli._run as run\n"
+        "import sys, pckid.frontends.cli._run as run\n"
         "try: run.run_command(['cluster', '--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'matplotlib', 'rich', 'jinja2'}\n"

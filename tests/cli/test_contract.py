@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 COMMAND = [sys.executable, "-m", "pckid"]
 
 
@@ -60,7 +60,7 @@ def test_bad_tables_end_with_3_and_a_sentence(pckid, tables, name, sentence):
         ["cluster", "good.csv", "-k", "0"],
         ["cluster", "good.csv", "-k", "2", "--drop", "c"],
         ["cluster", "good.csv", "-k", "2", "--drop", "a,b"],
-        ["cluster", "good.csv", "-k", "2", "--max-samples", "1.5"],
+        ["cluster", "good.csv", "-k", "2", "--set", "max_samples=1.5"],
         ["cluster", "good.csv", "-k", "2", "--delimiter", "ab"],
         ["cluster", "good.csv", "-k", "2", "--jobs", "0"],
         ["cluster", "good.csv", "-k", "2", "--out", "good.csv"],
@@ -92,7 +92,7 @@ def test_links_are_not_followed(pckid, tables, option, target):
 
 def test_a_device_that_is_not_there_is_named(pckid, tables):
     pytest.importorskip("torch")  # Without it, that is what the error names.
-    result = pckid("cluster", "good.csv", "-k", 2, "--device", "nonsense")
+    result = pckid("cluster", "good.csv", "-k", 2, "--set", "device=nonsense")
     assert result.code == 2
     assert "Install" not in result.err
     assert "device='nonsense'" in result.err
@@ -135,7 +135,7 @@ def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
     def fail(*arguments, **options):
         raise RuntimeError("the unexpected")
 
-    monkeypatch.setattr("pckid.cli._clustering.open_table", fail)
+    monkeypatch.setattr("pckid.frontends.cli._clustering.open_table", fail)
     result = pckid("cluster", "good.csv", "-k", 2)
     assert result.code == 1
     assert "the unexpected" in result.err
@@ -154,7 +154,17 @@ def test_a_closed_pipe_is_a_quiet_end(tables):
 
 @pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_no_output(tables):
-    command = [*COMMAND, "cluster", "good.csv", "-k", "2", "--inits", "100000", "--out", "out.csv"]
+    command = [
+        *COMMAND,
+        "cluster",
+        "good.csv",
+        "-k",
+        "2",
+        "--set",
+        "n_inits=100000",
+        "--out",
+        "out.csv",
+    ]
     with subprocess.Popen(command, cwd=tables, stderr=subprocess.PIPE, text=True) as process:
         assert "30 rows" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
@@ -201,3 +211,13 @@ def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(pckid, tables):
     assert piped.out == out
     assert "Fitting" not in piped.err
     assert "\x1b" not in piped.err
+
+
+def test_standard_input_is_not_overwritten(tables):
+    before = (tables / "good.csv").read_bytes()
+    command = [*COMMAND, "cluster", "-k", "2", "--no-assess", "--only-labels", "-o", "good.csv"]
+    with (tables / "good.csv").open("rb") as file:
+        done = subprocess.run(command, cwd=tables, stdin=file, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Standard input is 'good.csv'" in done.stderr
+    assert (tables / "good.csv").read_bytes() == before

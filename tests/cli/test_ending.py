@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pckid.cli._clustering import inspect_command, tell_open
-from pckid.cli._say import be_quiet
-from pckid.tables.findings import Drop, Problem
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.frontends.cli._clustering import inspect_command, tell_open
+from pckid.frontends.cli._say import be_quiet
+from pckid.frontends.options import ColumnOptions, ReadOptions, drop_column
+from pckid.frontends.tables.findings import Doubt
 
 NOTHING = ReadOptions(), ColumnOptions()
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 def write_numbers(path, n_rows=60, sep=",", **columns):
@@ -69,8 +69,8 @@ def test_open_questions_are_counted(pckid, golden):
 
 def test_several_open_questions_are_said_in_the_plural(capsys, golden):
     be_quiet(False)
-    problem = Problem("outlier", "a", data={"value": "1e+09"})
-    tell_open("-", *NOTHING, [problem, problem._replace(column="b", fix=(Drop("b"),))])
+    problem = Doubt("outlier", "a", data={"value": "1e+09"})
+    tell_open("-", *NOTHING, [problem, problem._replace(column="b", fix=(drop_column("b"),))])
     golden(capsys.readouterr().err)
     tell_open("t.csv", *NOTHING, [])
     assert capsys.readouterr().err == ""

@@ -6,13 +6,16 @@ import re
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, cluster_file, load, runs
+from pckid import PCKID, load
+from pckid.blocks import datasets
+from pckid.frontends import run as runs
 from pckid.input import known as known_rows
-from pckid.outofcore import files
-from pckid.wording import write_instability
+from pckid.reporting.missing_cells import write_instability
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def customers(tmp_path):
 
 def test_known_rows_name_clusters_in_the_file_the_words_and_the_model(customers, tmp_path, pckid):
     out, model = tmp_path / "out.csv", tmp_path / "m.pckid"
-    options = ["--known", "segment", "--inits", "3", "--no-assess", "--json"]
+    options = ["--known", "segment", "--set", "n_inits=3", "--no-assess", "--json"]
     told = pckid("cluster", customers, *options, "--out", out, "--save", model)
     found = json.loads(told.out)
     assert "segment" not in found["columns"]
@@ -50,16 +53,15 @@ def test_numbers_of_known_groups_are_names_as_in_python(tmp_path):
     known = [1.0, 2.0, *[None] * 18]
     pq.write_table(pa.table({"a": values, "b": values, "group": known}), tmp_path / "t.parquet")
     model = PCKID(2, n_inits=2, random_state=0)
-    cluster_file(model, str(tmp_path / "t.parquet"), str(tmp_path / "out.csv"), known="group")
+    model.fit(ds.dataset(tmp_path / "t.parquet"), known="group")
     assert sorted(model.cluster_names_) == ["1", "2"]
 
 
 def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
-    for how in ([], ["--stream"]):
-        told = pckid("cluster", customers, "--known", "segment", "-k", "1", *how)
-        assert told.code == 2
-        assert "known names 2 groups" in told.err
-        assert "Check --known and -k." in told.err
+    told = pckid("cluster", customers, "--known", "segment", "-k", "1")
+    assert told.code == 2
+    assert "known names 2 groups" in told.err
+    assert "Check --known and -k." in told.err
     told = pckid("cluster", customers, "--known", "segment", "--label", "segment")
     assert told.code == 2
     assert "in any case" in told.err
@@ -69,7 +71,7 @@ def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
 
 
 def test_names_that_replace_known_ones_are_told(customers, pckid, golden):
-    options = ["--known", "segment", "--inits", "3", "--names", "few,lots"]
+    options = ["--known", "segment", "--set", "n_inits=3", "--names", "few,lots"]
     model, out = customers.with_name("m"), customers.with_name("out.csv")
     told = pckid("cluster", customers, *options, "--save", model, "--out", out)
     golden([line for line in told.err.splitlines() if "--names" in line])
@@ -81,18 +83,20 @@ def test_names_that_replace_known_ones_are_told(customers, pckid, golden):
     assert re.search(r"Rows: few \d, lots \d\.", pckid("predict", model, row, "--out", out).err)
 
 
-@pytest.mark.parametrize("how", ["--stream", "--resume"])
-def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch, how):
+def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch):
     # One known row holds nothing else.
     lines = customers.read_text("utf-8").splitlines()
     customers.write_text("\n".join([*lines, "C60,many,,,"]) + "\n", "utf-8")
-    monkeypatch.setattr(files, "_MOST_ROWS", 16)
+    nulls = pa_csv.ConvertOptions(strings_can_be_null=True)
+    read = pa_csv.read_csv(customers, convert_options=nulls)
+    pq.write_table(read, tmp_path / "c.parquet")
+    monkeypatch.setattr(datasets, "_MOST_ROWS", 16)
     for module in (known_rows, runs):
         monkeypatch.setattr(module, "MOST_KNOWN", 4)
-    options = ["--known", "segment", "-k", 2, "--inits", 3, "--json", "--outliers"]
+    options = ["--known", "segment", "-k", 2, "--set", "n_inits=3", "--json", "--outliers"]
     told = [
-        pckid("cluster", customers, *options, *more, "--out", tmp_path / name)
-        for name, more in (("whole.csv", ["--no-stream"]), ("batches.csv", [how]))
+        pckid("cluster", tmp_path / "c.parquet", *options, *more, "--out", tmp_path / name)
+        for name, more in (("whole.csv", []), ("batches.csv", ["--stream", "--id", "id"]))
     ]
     whole, batches = (json.loads(each.out) for each in told)
     for key in ("known_groups", "cluster_sizes", "cluster_names"):
@@ -109,19 +113,18 @@ def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch
         assert float(row["confidence"]) == pytest.approx(float(other["confidence"]), abs=1e-6)
 
 
-def test_files_are_clustered_by_known_rows(customers, tmp_path):
-    model = PCKID(2, n_inits=3, random_state=0)
-    out = tmp_path / "labels.csv"
-    totals = cluster_file(model, str(customers), str(out), known="segment", keep=["id"])
-    assert totals.n_rows == 60
-    assert sorted(model.cluster_names_) == ["few", "many"]
-    assert len(model.known_conflicts_) == 1
-    assert not hasattr(model, "labels_")
-
-
 def test_what_missing_values_could_change_is_a_column(penguins, tmp_path, pckid):
     told = pckid(
-        "cluster", penguins, "-k", 3, "--inits", 3, "--no-assess", "--instability", "--out", "o.csv"
+        "cluster",
+        penguins,
+        "-k",
+        3,
+        "--set",
+        "n_inits=3",
+        "--no-assess",
+        "--instability",
+        "--out",
+        "o.csv",
     )
     assert told.code == 0
     with open(tmp_path / "o.csv", encoding="utf-8") as file:

@@ -12,7 +12,7 @@ from snippets import commands
 DOCS = Path(__file__).parents[2] / "docs"
 README = DOCS.with_name("README.md")
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
-QUICK = ("--inits", "2", "--max-components", "4", "--no-assess")
+QUICK = ("--set", "n_inits=2", "--set", "max_components=4", "--no-assess")
 MAKES = ("--out", "--report", "--save")
 
 
@@ -66,7 +66,7 @@ def write_visits(folder):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_commands_run_one_after_the_other(page, pckid, tables):
     for command in commands(page):
-        words = shlex.split(command.replace(" --device cuda", ""))[1:]
+        words = shlex.split(command.replace(" --set device=cuda", ""))[1:]
         done = pckid(*words, *(QUICK if words[0] == "cluster" else ()))
         assert done.code == 0, done.err
         for option, name in pairwise(words):

@@ -10,13 +10,22 @@ import pytest
 from open_tables import read_source
 from tiers import one_in
 
-from pckid.tables.findings import Drop, Missing, SetOption
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
-from pckid.wording import write_evidence
+from pckid.frontends.options import drop_column, set_option, take_as_missing
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.wording import write_evidence
 
-CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
-BOTH = pytest.mark.parametrize("how", ["--no-stream", "--stream"])
+CHEAP = [
+    "-k",
+    "2",
+    "--set",
+    "n_inits=1",
+    "--set",
+    "max_components=2",
+    "--set",
+    "max_samples=1.0",
+    "--no-assess",
+]
 
 
 def write(path, rows, delimiter=","):
@@ -27,9 +36,7 @@ def write(path, rows, delimiter=","):
 
 def problems_of(path):
     """Find what must be decided of each column: the same in memory and in batches."""
-    whole, batches = (
-        prepare(open_table(str(path), at_most=at_most)).problems for at_most in (float("inf"), 0)
-    )
+    whole, batches = (prepare(open_table(str(path))).problems for at_most in (float("inf"), 0))
     assert whole == batches
     return {each.column: each for each in whole if each.stops}
 
@@ -44,19 +51,12 @@ def survey(highest, codes, n_columns=6):
 
 
 @pytest.mark.parametrize(
-    ("how", "highest", "codes"),
-    [
-        ("--no-stream", 5, [98, 99]),
-        ("--stream", 5, [98, 99]),
-        ("--no-stream", 10, [97, 98, 99]),
-        ("--stream", 5, [9]),
-        ("--no-stream", 7, [99]),
-    ],
+    ("highest", "codes"), [(5, [98, 99]), (10, [97, 98, 99]), (5, [9]), (7, [99])]
 )
-def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, golden, how, highest, codes):
+def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, golden, highest, codes):
     write(tmp_path / "t.csv", survey(highest, codes))
     advised = " ".join(f"--na-values {code}" for code in codes)
-    done = pckid("cluster", "t.csv", *CHEAP, how)
+    done = pckid("cluster", "t.csv", *CHEAP)
     assert done.code == 0, done.err
     told = done.told("code for missing")
     # Written as a note, and counted at the end.
@@ -69,10 +69,12 @@ def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, golden, how, hi
     text = pckid("inspect", "t.csv").out.decode()
     assert f"  {asked}\n" in text
     assert f"  pckid cluster t.csv {advised} --out clusters.csv" in text
-    taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
+    taken = pckid("cluster", "t.csv", *CHEAP, "--yes")
     assert taken.code == 0, taken.err
-    assert taken.only_told("advice_taken").data["fixes"] == [Missing(str(code)) for code in codes]
-    given = pckid("cluster", "t.csv", *CHEAP, how, *advised.split())
+    assert taken.only_told("advice_taken").data["fixes"] == [
+        take_as_missing(str(code)) for code in codes
+    ]
+    given = pckid("cluster", "t.csv", *CHEAP, *advised.split())
     assert not given.told("code for missing")
     assert taken.out == given.out
 
@@ -86,7 +88,10 @@ def test_a_code_that_is_a_value_elsewhere_is_advised_by_column(pckid, tmp_path):
     inspected = pckid("inspect", "t.csv")
     text = inspected.out.decode()
     told = inspected.told("code for missing")
-    assert [each.fix for each in told] == [(Missing("99", "q1"),), (Missing("99", "q2"),)]
+    assert [each.fix for each in told] == [
+        (take_as_missing("99", "q1"),),
+        (take_as_missing("99", "q2"),),
+    ]
     assert "  pckid cluster t.csv --na-values q1=99 --na-values q2=99 --out clusters.csv" in text
 
 
@@ -115,43 +120,33 @@ def outcome(result):
     return result.code, result.out, error
 
 
-@pytest.mark.parametrize(
-    ("last", "labels"),
-    [
-        ([["Total", 99.5, 80.25]], ("Total",)),
-        ([["Mittelwert:", 2.5, 2]], ("Mittelwert:",)),
-        (
-            [["TOTAL", 99.5, 80], ["", "", ""], ["Source: our office 2024", "", ""]],
-            ("TOTAL", "Source: our office 2024"),
-        ),
-        ([["Sum", 9, 8], ["Mean", 1, 2]], ("Sum", "Mean")),
-    ],
-)
-def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, labels):
-    n_rows = len(last)
+def totals(rows, *kinds):
+    """Make rows of the sums or the means of others."""
+    values = np.array([row[1:] for row in rows])
+    made = {"Sum": values.sum(axis=0), "Mean": values.mean(axis=0).round(3)}
+    return [[kind, *made[kind].tolist()] for kind in kinds]
+
+
+@pytest.mark.parametrize("kinds", [["Sum"], ["Mean"], ["Sum", "Mean"]])
+@pytest.mark.parametrize("note", [[], [["", "", ""], ["Source: our office 2024", "", ""]]])
+def test_totals_are_found_by_arithmetic_and_left_out(pckid, tmp_path, kinds, note):
+    last = [*totals(measured(), *kinds), *note]
     write(tmp_path / "plain.csv", [HEADER, *measured()])
     write(tmp_path / "t.csv", [HEADER, *measured(), *last])
     inspected = pckid("inspect", "t.csv")
-    text = inspected.out.decode()
     asked = inspected.only_told("extra rows")
-    assert (asked.data["labels"], asked.fix) == (labels, (SetOption("skip_last", n_rows),))
-    assert f"  pckid cluster t.csv --skip-last {n_rows} --out clusters.csv" in text
-    plain = pckid("cluster", "plain.csv", *CHEAP)
-    for how, taken in (("--no-stream", ["--skip-last", n_rows]), ("--stream", ["--yes"])):
-        assert pckid("cluster", "t.csv", *CHEAP, how).only_told("extra rows") == asked
-        done = pckid("cluster", "t.csv", *CHEAP, how, *taken)
-        assert not done.told("extra rows")
-        assert outcome(done) == outcome(plain)
+    assert asked.fix == (set_option("skip_last", len(last)),)
+    command = f"  pckid cluster t.csv --skip-last {len(last)} --out clusters.csv"
+    assert command in inspected.out.decode()
+    assert pckid("cluster", "t.csv", *CHEAP).only_told("extra rows") == asked
+    done = pckid("cluster", "t.csv", *CHEAP, "--yes")
+    assert not done.told("extra rows")
+    assert outcome(done) == outcome(pckid("cluster", "plain.csv", *CHEAP))
 
 
-@BOTH
-def test_a_total_among_numbers_stops(pckid, tmp_path, how):
-    write(tmp_path / "t.csv", [HEADER[1:], *(row[1:] for row in measured()), ["Summe", ""]])
-    done = pckid("cluster", "t.csv", *CHEAP, how)
-    assert done.code == 3
-    assert done.err.endswith("--yes, or --skip-last 1\n")
-    assert not done.told("text among numbers")
-    assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").out.count(b"\n") == 41
+def test_a_total_in_one_column_alone_is_no_total(pckid, tmp_path):
+    write(tmp_path / "t.csv", [HEADER, *measured(), [*totals(measured(), "Sum")[0][:2], 3.3]])
+    assert not pckid("inspect", "t.csv").told("extra rows")
 
 
 @pytest.mark.parametrize(
@@ -166,20 +161,19 @@ def test_a_total_among_numbers_stops(pckid, tmp_path, how):
 )
 def test_data_are_no_totals(pckid, tmp_path, rows):
     write(tmp_path / "t.csv", [HEADER, *rows])
-    for how in ("--no-stream", "--stream"):
+    for how in ("--no-assess",):
         assert "--skip-last" not in pckid("cluster", "t.csv", *CHEAP, "--drop", "region", how).err
 
 
-@BOTH
-def test_a_note_of_one_cell_below_the_table(pckid, tmp_path, how):
+def test_a_note_of_one_cell_below_the_table(pckid, tmp_path):
     write(tmp_path / "plain.csv", [HEADER, *measured()])
     write(tmp_path / "t.csv", [HEADER, *measured(), "", "Source: our office", "", "Second note"])
-    done = pckid("cluster", "t.csv", *CHEAP, how)
+    done = pckid("cluster", "t.csv", *CHEAP)
     assert done.code == 3
     assert "Line 43 of t.csv " in done.err
-    assert done.error.fixes == (SetOption("delimiter"), SetOption("skip_last", 2))
+    assert done.error.fixes == (set_option("delimiter"), set_option("skip_last", 2))
     assert "--skip-last 2" in done.err
-    skipped = pckid("cluster", "t.csv", *CHEAP, how, "--skip-last", 2)
+    skipped = pckid("cluster", "t.csv", *CHEAP, "--skip-last", 2)
     assert outcome(skipped) == outcome(pckid("cluster", "plain.csv", *CHEAP))
 
 
@@ -211,7 +205,7 @@ def test_titles_above_the_header_are_left_out(pckid, tmp_path, above, delimiter,
     (tmp_path / "plain.csv").write_bytes(end.join([*table, ""]).encode())
     (tmp_path / "t.csv").write_bytes(end.join([*above, *table, ""]).encode())
     plain = pckid("cluster", "plain.csv", *CHEAP)
-    for how in ("--no-stream", "--stream"):
+    for how in ("--no-assess",):
         done = pckid("cluster", "t.csv", *CHEAP, how)
         assert done.only_told("rows_above").data["row"] == line
         assert outcome(done) == outcome(plain)
@@ -231,7 +225,7 @@ def test_what_is_no_title_is_refused(pckid, tmp_path, text, n_cells):
     done = pckid("inspect", "t.csv")
     assert done.code == 3
     assert f"t.csv has {n_cells} cells," in done.err
-    assert done.error.fixes == (SetOption("delimiter"), SetOption("skip_first", 1))
+    assert done.error.fixes == (set_option("delimiter"), set_option("skip_first", 1))
     assert "--skip-first 1" in done.err
 
 
@@ -282,17 +276,14 @@ def test_a_table_of_texts_comes_before_one_of_numbers(pckid, tmp_path):
 def test_rows_are_those_of_the_sheet(pckid, tmp_path):
     rows = measured()
     rows[29][1] = "low"
-    sheet = [["Report 2024"], [], HEADER, *rows[:19], [], *rows[19:], ["Total", 5, 6], [], ["Note"]]
+    sheet = [["Report 2024"], [], HEADER, *rows[:19], [], *rows[19:], [], ["Note"]]
     write_sheets(tmp_path / "t.xlsx", Data=sheet)
     done = pckid("inspect", "t.xlsx")
     found = done.only_told("text among numbers")
     assert (found.column, found.data["where"]) == ("a", "row 34 of the sheet")
-    # The total, and the note below it, which is left out in any case.
-    total = done.only_told("extra rows")
-    assert (total.data["more"], total.fix) == (True, (SetOption("skip_last", 2),))
-    for how in ("--no-stream", "--stream"):
-        done = pckid("cluster", "t.xlsx", *CHEAP, how, "--na-values", "low", "--skip-last", 2)
-        assert done.out.count(b"\n") == 41, done.err
+    # The note is left out in any case.
+    done = pckid("cluster", "t.xlsx", *CHEAP, "--na-values", "low")
+    assert done.out.count(b"\n") == 41, done.err
 
 
 def test_the_row_without_a_weight_is_that_of_the_sheet(pckid, tmp_path):
@@ -304,27 +295,25 @@ def test_the_row_without_a_weight_is_that_of_the_sheet(pckid, tmp_path):
     assert "--weights" in done.err
 
 
-@BOTH
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
-def test_codes_with_zeros_are_written_back_as_they_were(pckid, tmp_path, how, kind):
+def test_codes_with_zeros_are_written_back_as_they_were(pckid, tmp_path, kind):
     rows = [[f"0{1 + i % 3}", *row[1:]] for i, row in enumerate(measured())]
     write(tmp_path / "t.csv", [["code", "a", "b"], *rows])
-    done = pckid("cluster", "t.csv", *CHEAP, how, "--out", f"r.{kind}")
+    done = pckid("cluster", "t.csv", *CHEAP, "--out", f"r.{kind}")
     assert done.only_told("may be a code").column == "code"
     written = read_source(f"r.{kind}").data
     assert written.column("code").to_pylist() == [row[0] for row in rows]
     assert list(map(float, written.column("a").to_pylist())) == [row[1] for row in rows]
 
 
-@BOTH
-def test_dates_in_two_layouts_are_read(pckid, tmp_path, how):
+def test_dates_in_two_layouts_are_read(pckid, tmp_path):
     days = [f"2024-01-{i + 1:02d}" if i % 2 else f"{i + 1:02d}.01.2024" for i in range(30)]
     rows = [[day, *row[1:]] for day, row in zip(days, measured(30), strict=True)]
     plain = [[f"2024-01-{i + 1:02d}", *row[1:]] for i, row in enumerate(measured(30))]
     for name, table in (("t.csv", rows), ("plain.csv", plain)):
         write(tmp_path / name, [["day", "a", "b"], *table])
     found, expected = (
-        pckid("cluster", name, *CHEAP, how, "--dates", "use", "--only-labels")
+        pckid("cluster", name, *CHEAP, "--dates", "use", "--only-labels")
         for name in ("t.csv", "plain.csv")
     )
     assert found.code == 0, found.err
@@ -332,8 +321,7 @@ def test_dates_in_two_layouts_are_read(pckid, tmp_path, how):
     assert labels == [line.split(b",")[1:] for line in expected.out.splitlines()]
 
 
-@BOTH
-def test_columns_of_true_and_false_cluster_as_those_of_1_and_0(pckid, tmp_path, how):
+def test_columns_of_true_and_false_cluster_as_those_of_1_and_0(pckid, tmp_path):
     rng = np.random.default_rng(0)
     colours = rng.integers(3, size=60)[:, None] == np.arange(3)
     numbers = rng.normal(size=60).round(2) + 4 * colours[:, 0]
@@ -342,42 +330,40 @@ def test_columns_of_true_and_false_cluster_as_those_of_1_and_0(pckid, tmp_path, 
         rows = ([x, *row] for x, row in zip(numbers, flags.tolist(), strict=True))
         write(tmp_path / name, [header, *rows])
     words, digits = (
-        pckid("cluster", name, *CHEAP, how, "--only-labels") for name in ("words.csv", "digits.csv")
+        pckid("cluster", name, *CHEAP, "--only-labels") for name in ("words.csv", "digits.csv")
     )
     assert (words.code, digits.code) == (0, 0), words.err + digits.err
     assert words.out == digits.out
-    whole = pckid("cluster", "words.csv", *CHEAP, how).out.decode()
+    whole = pckid("cluster", "words.csv", *CHEAP).out.decode()
     assert whole.splitlines()[1].startswith(f"{numbers[0]},{','.join(map(str, colours[0]))},")
 
 
 @pytest.mark.parametrize(
-    ("how", "units"),
+    "units",
     [
-        ("--no-stream", "°C,°C,s"),
-        ("--stream", "°C,°C,s"),
-        ("--no-stream", "mm,%,s"),
-        ("--stream", "(mm),(kg),(s)"),
-        ("--no-stream", "cm,m/s,kg"),
+        "°C,°C,s",
+        "mm,%,s",
+        "(mm),(kg),(s)",
+        "cm,m/s,kg",
     ],
 )
-def test_a_line_of_units_is_left_out_if_asked_to(pckid, tmp_path, how, units):
+def test_a_line_of_units_is_left_out_if_asked_to(pckid, tmp_path, units):
     body = [[i * 7 % 11, i * 5 % 13, i * 3 % 17] for i in range(40)]
     write(tmp_path / "t.csv", ["a,b,c", units, *body])
-    done = pckid("cluster", "t.csv", *CHEAP, how)
+    done = pckid("cluster", "t.csv", *CHEAP)
     assert done.code == 3
     assert done.err.endswith("--yes, or --skip-below 1\n")
-    taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
+    taken = pckid("cluster", "t.csv", *CHEAP, "--yes")
     assert taken.code == 0, taken.err
     lines = taken.out.decode().splitlines()[1:]
     assert [line.split(",")[:3] for line in lines] == [[str(x) for x in row] for row in body]
     assert "-1" not in [line.split(",")[3] for line in lines]
 
 
-@BOTH
-def test_a_line_of_units_may_hold_what_another_column_has_for_categories(pckid, tmp_path, how):
+def test_a_line_of_units_may_hold_what_another_column_has_for_categories(pckid, tmp_path):
     body = [[i * 7 % 11, i * 5 % 13, "mf"[i % 2]] for i in range(40)]
     write(tmp_path / "t.csv", ["a,b,sex", "m,kg,", *body])
-    done = pckid("cluster", "t.csv", *CHEAP, how)
+    done = pckid("cluster", "t.csv", *CHEAP)
     assert done.code == 3
     assert done.err.endswith("--yes, or --skip-below 1\n")
 
@@ -398,22 +384,21 @@ def test_a_limit_of_detection_is_not_advised_as_missing(tmp_path):
     found = problems_of(tmp_path / "t.csv")
     for limit in LIMITS:
         assert "is a limit" in write_evidence(found[limit])
-        fix = Drop(limit) if limit == "<0.5 mg/m3" else SetOption("limits", "value")
+        fix = drop_column(limit) if limit == "<0.5 mg/m3" else set_option("limits", "value")
         assert found[limit].fix == (fix,)
 
 
-@BOTH
-def test_a_limit_of_detection_is_read_as_advised(pckid, tmp_path, how):
+def test_a_limit_of_detection_is_read_as_advised(pckid, tmp_path):
     rows = [[cell, *two] for cell, two in zip(limited("<0,5 mg/l"), NUMBERS, strict=True)]
     write(tmp_path / "t.csv", ["lead;a;b", *rows], ";")
-    done = pckid("cluster", "t.csv", *CHEAP, how)
+    done = pckid("cluster", "t.csv", *CHEAP)
     assert done.code == 3
     assert "is a limit" in done.err
     assert "--na-values" not in done.err
-    taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
+    taken = pckid("cluster", "t.csv", *CHEAP, "--yes")
     assert taken.code == 0, taken.err
     fixes = taken.only_told("advice_taken").data["fixes"]
-    assert fixes == [SetOption("limits", "value")]
+    assert fixes == [set_option("limits", "value")]
 
 
 _MEANT = [
@@ -437,26 +422,24 @@ def test_measurements_that_are_not_one_number_are_recognised(tmp_path):
         problem = found[name]
         assert (problem.code, problem.rows) == ("text among numbers", (1,))
         assert (problem.data["n_cells"], problem.data["example"]) == (60, cells[0])
-        assert problem.fix == (Drop(name),)
+        assert problem.fix == (drop_column(name),)
         assert "not one plain number" in write_evidence(problem)
 
 
-@BOTH
-def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path, how):
+def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path):
     cells = measurements("{n}h {m:02}m")
     rows = [[cell, *two] for cell, two in zip(cells, NUMBERS, strict=True)]
     write(tmp_path / "t.csv", [["m", "a", "b"], *rows], "\t")
-    done = pckid("cluster", "t.csv", *CHEAP, how)
+    done = pckid("cluster", "t.csv", *CHEAP)
     assert done.code == 3
-    assert done.only_told("text among numbers").fix == (Drop("m"),)
+    assert done.only_told("text among numbers").fix == (drop_column("m"),)
     assert "not one plain number" in done.err
     assert "--na-values" not in done.err
     assert "not one plain number" in " ".join(pckid("inspect", "t.csv").out.decode().split())
-    assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").code == 0
+    assert pckid("cluster", "t.csv", *CHEAP, "--yes").code == 0
 
 
-@BOTH
-def test_columns_of_lists_are_called_so(pckid, tmp_path, golden, how):
+def test_columns_of_lists_are_called_so(pckid, tmp_path, golden):
     columns = {
         "a": [i * 5 % 13 for i in range(60)],
         "b": [i * 3 % 17 for i in range(60)],
@@ -465,7 +448,7 @@ def test_columns_of_lists_are_called_so(pckid, tmp_path, golden, how):
         "raw": [bytes([i]) for i in range(60)],
     }
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
-    done = pckid("cluster", "t.parquet", *CHEAP, how)
+    done = pckid("cluster", "t.parquet", *CHEAP)
     assert done.code == 3
     told = {each.column: each for each in done.told("no numbers")}
     kinds = {
@@ -473,9 +456,9 @@ def test_columns_of_lists_are_called_so(pckid, tmp_path, golden, how):
         for name, each in told.items()
     }
     assert kinds == {"tags": "list", "place": "stru", "raw": "bina"}
-    assert all(each.fix == (Drop(name),) for name, each in told.items())
+    assert all(each.fix == (drop_column(name),) for name, each in told.items())
     assert not done.told("text among numbers")
     inspected = pckid("inspect", "t.parquet")
     golden(inspected.out.decode())
     assert not inspected.told("text among numbers")
-    assert pckid("cluster", "t.parquet", *CHEAP, how, "--yes").code == 0
+    assert pckid("cluster", "t.parquet", *CHEAP, "--yes").code == 0

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from pckid import PCKID, save
+from pckid.frontends.wording import LEFT_OUT
 from pckid.series import from_long
-from pckid.wording import LEFT_OUT
 
-QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 HOW = ["--case", "patient", "--time", "date"]
 
 
@@ -102,11 +102,10 @@ def test_visits_without_a_case_are_pointed_out(pckid, run, visits):
     assert "--case patient --time day" in pckid("cluster", "days.csv", "-k", 2, *QUICK).err
 
 
-def test_lines_of_cases_are_not_clustered_unasked(pckid, run, visits):
+def test_lines_of_cases_are_advised(pckid, run, visits):
     run()
     told = pckid("cluster", "visits.csv", "-k", 2, *QUICK, "--yes")
-    assert (told.code, "--case patient --time date gives" in told.err) == (3, True)
-    assert pckid("cluster", "visits.csv", "-k", 2, *QUICK, "--yes", "--id", "patient").code == 0
+    assert (told.code, "--case patient --time date gives" in told.err) == (0, True)
     command = shlex.split(json.loads(pckid("inspect", "visits.csv", "--json").out)["command"])
     assert command[3:7] == HOW
     assert pckid(*command[1:], "-k", 2, *QUICK).code == 0

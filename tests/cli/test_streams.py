@@ -10,7 +10,7 @@ import pytest
 from pckid import load
 
 COMMAND = f"{sys.executable} -m pckid"
-QUICK = "-k 2 --inits 2 --max-components 3 --no-assess"
+QUICK = "-k 2 --set n_inits=2 --set max_components=3 --no-assess"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="closed by a shell"),

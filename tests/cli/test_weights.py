@@ -8,9 +8,9 @@ import pytest
 from helpers import groups
 
 from pckid import PCKID
-from pckid.wording import LEFT_OUT
+from pckid.frontends.wording import LEFT_OUT
 
-QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
+QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 X, _ = groups(n_samples=60)
 COUNTS = np.random.default_rng(0).integers(0, 4, 60)
 
@@ -43,7 +43,7 @@ def test_are_taken_from_a_column_that_is_no_feature(pckid, survey):
 
 @pytest.mark.parametrize(("cell", "code"), [('"1,250.5"', 0), ("often", 2)])
 def test_may_be_written_otherwise_in_later_rows(pckid, survey, monkeypatch, cell, code):
-    monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 20)
+    monkeypatch.setattr("pckid.frontends.tables.kinds._HEAD_ROWS", 20)
     text = (survey / "t.csv").read_text()
     (survey / "t.csv").write_text(f"{text.rpartition(',')[0]},{cell}\n")
     done = pckid("cluster", "t.csv", "-k", 3, "--weights", "weight", *QUICK)
@@ -74,7 +74,7 @@ def test_need_the_table_in_memory(pckid, survey):
     done = pckid("cluster", "t.csv", "-k", 3, "--weights", "weight", "--stream", *QUICK)
     assert done.code != 0
     assert "--weights needs" in done.err
-    assert "--no-stream" in done.err
+    assert "leave --stream out" in done.err
 
 
 def test_are_named_in_the_report_which_counts_rows(pckid, survey):

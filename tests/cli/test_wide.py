@@ -20,8 +20,7 @@ def test_twenty_thousand_columns_take_seconds(pckid, tmp_path):
     assert "3 rows, 20,000 columns" in page
     assert "and 19,000 more columns; --json" in page
     options = ["-k", 2, "--drop", "c1", "--out", "o.parquet"]
-    for how in ("--no-stream", "--stream"):
-        assert pckid("cluster", "wide.csv", *options, how).code == 0
-        assert pq.read_schema(tmp_path / "o.parquet").field("c0").type == "double"
+    assert pckid("cluster", "wide.csv", *options, "--no-assess").code == 0
+    assert pq.read_schema(tmp_path / "o.parquet").field("c0").type == "double"
     # With a step for every pair of columns it would be many minutes; a busy machine takes one.
     assert time.process_time() - start < 150

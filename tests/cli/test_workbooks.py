@@ -11,7 +11,7 @@ import python_calamine
 from open_tables import write_table
 
 FILES = Path(__file__).parents[1] / "tables" / "files"
-CHEAP = ["-k", "3", "--inits", "4", "--max-components", "6", "--no-assess"]
+CHEAP = ["-k", "3", "--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
 
 @pytest.fixture
@@ -49,9 +49,8 @@ def test_a_workbook_gives_the_clusters_of_the_same_text(pckid, workbook, penguin
     assert from_workbook.only_told("rows_above").data == {"row": 3, "sheet": "Birds"}
 
 
-@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
-def test_the_result_is_a_workbook_with_profiles(pckid, workbook, how):
-    result = pckid("cluster", workbook, *CHEAP, "--label", "label", "--out", "c.xlsx", how)
+def test_the_result_is_a_workbook_with_profiles(pckid, workbook):
+    result = pckid("cluster", workbook, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 0, result.err
     assert "batches" not in result.err
     found = sheets("c.xlsx")
@@ -129,35 +128,10 @@ def test_a_missing_extra_shows_before_the_work(pckid, penguins, monkeypatch):
     assert result.err.count("\n") == 1
 
 
-def test_cluster_file_takes_workbooks(workbook, tmp_path):
-    from pckid import PCKID, EmptyRowWarning, cluster_file
-
-    model = PCKID(3, n_inits=3, max_components=6, random_state=0)
-    columns = ["Culmen Length (mm)", "Culmen Depth (mm)", "Body Mass (g)"]
-    out = str(tmp_path / "c.xlsx")
-    with pytest.warns(EmptyRowWarning, match="2 of 344 rows"):
-        totals = cluster_file(model, str(workbook), out, columns=columns, sheet="Birds")
-    assert totals.n_rows == 344
-    rows = sheets(tmp_path / "c.xlsx")["table"]
-    assert rows[0] == ["row", "cluster", "confidence"]
-    counts = [[row[1] for row in rows].count(k) for k in range(3)]
-    assert counts == totals.cluster_sizes
-
-
-def test_workers_do_not_read_workbooks(workbook):
-    from pckid.exceptions import TableError
-    from pckid.outofcore.daskrows import ClusterRows
-    from pckid.tables.preparing import prepare
-    from pckid.tables.scanning import open_table
-
-    with pytest.raises(TableError, match="workers cannot read"):
-        ClusterRows(prepare(open_table(str(workbook), at_most=0)), None)
-
-
 def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.exceptions import TableError
-    from pckid.tables import workbook_writing
-    from pckid.tables.table import FileTable
+    from pckid.frontends.tables import workbook_writing
+    from pckid.frontends.tables.table import FileTable
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
     table = FileTable(pa.table({"a": [1, 2, 3]}))
@@ -168,10 +142,10 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
 
 
 def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeypatch):
-    from pckid.tables import workbook_writing
+    from pckid.frontends.tables import workbook_writing
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 344)
-    monkeypatch.setattr("pckid.cli._clustering.fit_clusters", None)
+    monkeypatch.setattr("pckid.frontends.cli._clustering.fit_clusters", None)
     result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 3
     assert ".xlsx takes 343 rows" in result.err
@@ -191,53 +165,11 @@ def test_numbers_beside_a_text_for_missing_stay_numbers(pckid, tmp_path):
     assert cells[5] == "k.A."
 
 
-@pytest.mark.parametrize("how", [["--no-stream"], ["--stream"]])
-def test_dates_that_are_used_stay_dates_in_the_result(pckid, tmp_path, how):
+def test_dates_that_are_used_stay_dates_in_the_result(pckid, tmp_path):
     days = [f"{1 + i % 28:02d}.0{1 + i % 9}.2021" for i in range(40)]
     rows = [f"{day};{i % 7},5;{i % 5},25" for i, day in enumerate(days)]
     (tmp_path / "t.csv").write_text("\n".join(["day;x;y", *rows]))
-    options = [*CHEAP, "--dates", "use", *how]
+    options = [*CHEAP, "--dates", "use"]
     pckid("cluster", "t.csv", *options, "--out", "out.xlsx")
     table = sheets(tmp_path / "out.xlsx")["table"]
     assert [row[0] for row in table] == ["day", *days]
-
-
-def write_shares(path, shown):
-    """Write two groups by a share and a number: as cells in percent, or as texts."""
-    import xlsxwriter
-
-    with xlsxwriter.Workbook(path) as book:
-        sheet, percent = book.add_worksheet(), book.add_format({"num_format": "0.0%"})
-        sheet.write_row(0, 0, ["sat", "x"])
-        for i in range(1, 61):
-            share = (700 + i % 2 * 250 + i * 7 % 23) / 1000
-            sheet.write(i, 0, share if shown else f"{100 * share:.1f}%", percent)
-            sheet.write(i, 1, i % 2 * 9 + i * 5 % 7)
-
-
-@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
-def test_cells_in_percent_and_texts_in_percent_are_one(pckid, how):
-    write_shares("texts.xlsx", shown=False)
-    write_shares("cells.xlsx", shown=True)
-    cheap = ["-k", "2", *CHEAP[2:], how]
-    fitted = pckid("cluster", "texts.xlsx", *cheap, "--save", "m.pckid")
-    assert fitted.code == 0, fitted.err
-    assert len(set(labels(fitted.out))) == 2
-    placed = pckid("predict", "m.pckid", "cells.xlsx", "--out", "c.xlsx")
-    assert placed.code == 0, placed.err
-    assert "not look like" not in placed.err
-    assert labels(pckid("predict", "m.pckid", "cells.xlsx").out) == labels(fitted.out)
-    assert [row[0] for row in sheets("c.xlsx")["table"][1:3]] == [0.957, 0.714]
-    # Its own output is read as its input is.
-    again = pckid("predict", "m.pckid", "c.xlsx")
-    assert labels(again.out) == labels(fitted.out)
-    from_cells = pckid("cluster", "cells.xlsx", *cheap)
-    assert labels(from_cells.out) == labels(fitted.out)
-    assert from_cells.out.splitlines()[1].startswith(b"0.957,")
-
-
-def test_a_report_writes_cells_in_percent_as_the_sheet_shows_them(pckid):
-    write_shares("cells.xlsx", shown=True)
-    result = pckid("cluster", "cells.xlsx", "-k", "2", *CHEAP[2:], "--report", "r.html")
-    assert result.code == 0, result.err
-    assert "median 71.05 %" in Path("r.html").read_text("utf-8")

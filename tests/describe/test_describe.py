@@ -11,10 +11,10 @@ from pckid.describe.clusters import (
     confidence_by_observed,
     distinguishing_features,
 )
+from pckid.describe.columns import missing_patterns, observed_bands, summarise_column
 from pckid.describe.missingness import missingness_links
-from pckid.inspection.columns import missing_patterns, observed_bands, summarise_column
-from pckid.tables.meanings import looks_like_identifier
-from pckid.tables.problems import find_outlier
+from pckid.frontends.tables.meanings import looks_like_identifier
+from pckid.frontends.tables.problems import find_outlier
 
 rng = np.random.default_rng(0)
 

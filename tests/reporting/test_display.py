@@ -67,7 +67,9 @@ def test_what_would_fail_in_the_end_fails_before_the_work(fitted, table, tmp_pat
 
 def test_a_frame_of_read_table_brings_what_is_known_of_its_file(tmp_path):
     rows = [f"P{i};{i % 2 * 8 + i % 5};{i % 2 * 9 + i % 7}" for i in range(40)]
-    (tmp_path / "t.csv").write_text("\n".join(["id;a;b", *rows, "Total;9;9"]))
+    total = f"all;{sum(i % 2 * 8 + i % 5 for i in range(40))};"
+    total += f"{sum(i % 2 * 9 + i % 7 for i in range(40))}"
+    (tmp_path / "t.csv").write_text("\n".join(["id;a;b", *rows, total]))
     frame, notes = pckid.read_table(str(tmp_path / "t.csv"), take_advice=True)
     model = pckid.PCKID(2, n_inits=3, max_components=4, random_state=0).fit(frame)
     summary = pckid.report(model, frame, assessment=False).summary

@@ -19,7 +19,7 @@ OLD = b"what was there before"
 OUTPUTS = ("out.csv", "model.pckid", "report.html")
 N_ROWS = 300
 PYTHON = [sys.executable, "-W", "error::ResourceWarning"]
-SIZE = ("-k", "2", "--inits", "20", "--max-components", "12")
+SIZE = ("-k", "2", "--set", "n_inits=20", "--set", "max_components=12")
 _PAGE = 4096
 
 

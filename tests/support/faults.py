@@ -46,7 +46,7 @@ from faulting import (
 )
 
 import pckid
-from pckid.cli._run import run_command
+from pckid.frontends.cli._run import run_command
 
 End = int | str
 
@@ -108,7 +108,16 @@ def strike_while_writing(folder: Path, number: int) -> End:
     head, rows = path.read_text().split("\n", 1)
     # Long enough that the signal never comes after the last row.
     path.write_text(head + "\n" + 20 * rows)
-    quick = ("-k", "2", "--inits", "2", "--max-components", "3", "--stream", "--only-labels")
+    quick = (
+        "-k",
+        "2",
+        "--set",
+        "n_inits=2",
+        "--set",
+        "max_components=3",
+        "--stream",
+        "--only-labels",
+    )
     command = [*PYTHON, "-m", "pckid", "cluster", path.name, *quick, "--out", "out.csv"]
     process = spawn(command, folder)
     while not (scraps := list(folder.glob(".out.csv.*.tmp"))):

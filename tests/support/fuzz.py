@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import pckid
-from pckid.cli._run import run_command
+from pckid.frontends.cli._run import run_command
 from pckid.modelfile import container
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -205,7 +205,7 @@ def table_codes(path: Path, content: bytes, number: int) -> list[int]:
     """Inspect a table, and every so often cluster it; return the exit codes."""
     path.write_bytes(content)
     commands = [["inspect", str(path), "--json"]]
-    quick = ["--inits", "1", "--max-components", "2", "--quiet", "--max-unpacked", "0.01"]
+    quick = ["--set", "n_inits=1", "--set", "max_components=2", "--quiet"]
     if number % 10 == 0:
         commands.append(["cluster", str(path), "-k", "1", *quick])
     codes = [exit_code(command) for command in commands]

@@ -10,29 +10,30 @@ from pathlib import Path
 
 from messy_tables import COLUMNS, write_messy_table
 
-from pckid import wording
-from pckid.app.wording import PAGE
-from pckid.cli._words import SHELL
-from pckid.frames import PYTHON
-from pckid.tables.findings import Drop, Fact, Problem, ReadAs
-from pckid.tables.options import ColumnOptions
-from pckid.tables.preparing import prepare
-from pckid.tables.scanning import open_table
+from pckid.frontends import wording
+from pckid.frontends.app.wording import PAGE
+from pckid.frontends.cli._words import SHELL
+from pckid.frontends.frames import PYTHON
+from pckid.frontends.options import ColumnOptions, drop_column, read_as, set_option
+from pckid.frontends.tables.findings import Doubt, Fact
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]
 DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}
 TAKEN = ColumnOptions(take_advice=True)
-WAYS = ReadAs("day", "day-first"), ReadAs("day", "month-first")
+WAYS = read_as("day", "day-first"), read_as("day", "month-first")
 PROBLEMS = [
-    Problem("nothing left", "day", stops=True),
-    Problem("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
-    Problem("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
-            (Drop("town"),), True),
-    Problem("no numbers", "tags", (), {"texts": (), "example": "values of type list<string>"},
-            (Drop("tags"),), True),
-    Problem("ambiguous dates", "day", (), {"ways": WAYS}, stops=True),
-    Problem("mixed dates", "day", (), {}, (Drop("day"),), True),
-    Problem("may name the rows", "row", (2,)),
+    Doubt("nothing left", "day", stops=True),
+    Doubt("extra rows", "price", (41,), {"n_rows": 2}, (set_option("skip_last", 2),)),
+    Doubt("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
+    Doubt("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
+            (drop_column("town"),), True),
+    Doubt("no numbers", "tags", (), {"texts": (), "example": "values of type list<string>"},
+            (drop_column("tags"),), True),
+    Doubt("ambiguous dates", "day", (), {"ways": WAYS}, stops=True),
+    Doubt("mixed dates", "day", (), {}, (drop_column("day"),), True),
+    Doubt("may name the rows", "row", (2,)),
 ]  # fmt: skip
 NOTES = [
     Fact("rows_above", {"row": 4, "sheet": "May"}),
@@ -44,8 +45,7 @@ NOTES = [
     Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),
     Fact("code_unmatched", {"text": "-99"}),
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),
-    Fact("tables_beside", {"before": "price", "after": "shop"}),
-    Fact("hidden_rows", {"n_rows": 3}),
+    Fact("digits_lost", {"column": "account"}),
     Fact("formulas_without_results", {"n_cells": 2}),
     Fact("dropped", {"alike": "values", "columns": ["a"]}),
     Fact("empty_clusters", {"n_found": 2, "n_clusters": 3}),

@@ -1,20 +1,21 @@
 """Open and write tables at once, with options by their names, for tests."""
 
-from pckid.tables.options import ReadOptions
-from pckid.tables.scanning import open_table
-from pckid.tables.writing import TableWriter
+from pckid.frontends.options import ReadOptions
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.tables.sources import find_source
+from pckid.frontends.tables.writing import TableWriter
 
 
 def scan_table(source, *, max_bytes=None, **options):
-    """Open a table and leave it in its file."""
+    """Open a table, which may take so many bytes."""
     if max_bytes is not None:
-        options["max_unpacked"] = max_bytes / 2**30
-    return open_table(source, ReadOptions(**options), at_most=0)
+        source = find_source(source, max_bytes)
+    return open_table(source, ReadOptions(**options))
 
 
 def read_source(source, **options):
-    """Read a table whole."""
-    return scan_table(source, **options).read().whole
+    """Read the rows of a table."""
+    return scan_table(source, **options).rows
 
 
 def write_table(file, table, new, *, numbers=None, **options):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pckid.tables import formats
-from pckid.tables.dates import DateFormat
-from pckid.tables.formats import (
+from pckid.frontends.tables import formats
+from pckid.frontends.tables.dates import DateFormat
+from pckid.frontends.tables.formats import (
     FORMATS,
     NumberFormat,
     Shapes,
@@ -18,7 +18,7 @@ from pckid.tables.formats import (
     is_ambiguous_plain,
     read_numbers,
 )
-from pckid.tables.kinds import CellCounts, choose_date_format
+from pckid.frontends.tables.kinds import CellCounts, choose_date_format
 
 UNITS = ["", "$", "€", "%", "kg", "CHF"]
 

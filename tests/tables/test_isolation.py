@@ -15,12 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from open_tables import read_source, scan_table
-from pyarrow.feather import write_feather
 from tiers import one_in
 
 from pckid.exceptions import TableError
-from pckid.tables import isolation
-from pckid.tables.sources import Source
+from pckid.frontends.tables import isolation
+from pckid.frontends.tables.sources import Source
 
 GIGABYTE = 1 << 30
 
@@ -70,12 +69,12 @@ HOSTILE = {
 READ = """
 import json, resource, sys
 from pckid.exceptions import TableError
-from pckid.tables.scanning import open_table
+from pckid.frontends.tables.scanning import open_table
 try:
     open_table(sys.argv[1])
 except TableError as error:
     said = str(error)
-from pckid.tables import isolation
+from pckid.frontends.tables import isolation
 isolation.close_idle()
 who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 used = [resource.getrusage(w) for w in who]
@@ -154,19 +153,15 @@ def test_one_process_answers_many_requests_of_a_large_one_too(tmp_path):
     path = str(tmp_path / "t.parquet")
     pq.write_table(pa.table({"a": range(9), "b": range(9)}), path, row_group_size=4)
     isolation.close_idle()
-    scan = scan_table(path)
+    found = scan_table(path).data
     [child] = isolation._idle
-    found = list(scan.batches(["b"], 3))
-    assert [batch.start for batch in found] == [0, 3, 4, 7, 8]
-    assert [x for batch in found for x in batch.data["b"].to_pylist()] == list(range(9))
+    assert found["b"].to_pylist() == list(range(9))
+    assert scan_table(path).data.equals(found)
     assert isolation._idle == [child]
     # A file that is refused is no reason to start another process.
     with pytest.raises(TableError):
         read_source(path, max_bytes=10)
     assert isolation._idle == [child]
-    # One who stops early leaves no process behind that writes what nobody reads.
-    next(scan.batches(["b"], 3))
-    assert isolation._idle == []
     assert read_source(path).data.num_rows == 9
     assert len(large) == isolation._LARGEST_IDLE
 
@@ -184,8 +179,8 @@ def test_a_forked_process_starts_its_own(tmp_path):
     path = str(tmp_path / "t.parquet")
     pq.write_table(pa.table({"a": range(9)}), path)
     script = (
-        "import os, sys\nfrom pckid.tables import isolation\n"
-        "from pckid.tables.scanning import open_table\n"
+        "import os, sys\nfrom pckid.frontends.tables import isolation\n"
+        "from pckid.frontends.tables.scanning import open_table\n"
         "open_table(sys.argv[1]); mine = isolation._idle[0]\n"
         "if os.fork() == 0:\n"
         "    open_table(sys.argv[1]); os._exit(isolation._idle[0] is mine)\n"
@@ -229,14 +224,6 @@ def test_the_memory_of_xz_has_its_limit(tmp_path):
     subprocess.run([sys.executable, "-c", script, str(path), str(filters)], check=True)
     with pytest.raises(TableError, match="compressed but damaged"):
         read_source(str(path))
-
-
-def test_arrow_files_come_in_small_tables(tmp_path):
-    path = str(tmp_path / "t.arrow")
-    write_feather(pa.table({"a": range(100), "b": range(100)}), path, chunksize=100)
-    scan = scan_table(path)
-    sizes = [b.data.num_rows for b in scan.batches(["b"], 30)]
-    assert sizes == [30, 30, 30, 10]
 
 
 def test_names_are_found_from_the_folder_of_the_moment(tmp_path, monkeypatch):

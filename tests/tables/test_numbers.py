@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pckid.tables import numbers as module
-from pckid.tables.categories import read_columns
-from pckid.tables.kinds import Reading, ReadingRules
-from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
-from pckid.tables.sniffing import TextFormat
-from pckid.tables.table import FileTable, null_where
+from pckid.frontends.tables import numbers as module
+from pckid.frontends.tables.categories import read_columns
+from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
+from pckid.frontends.tables.sniffing import TextFormat
+from pckid.frontends.tables.table import FileTable, null_where
 
 DEFAULT = MissingTokens.with_defaults()
 
@@ -95,7 +95,7 @@ def test_plain_numbers_are_read_as_all_others_are(cells, tokens, decimal):
     found = try_numbers(read, "a", missing)
     with (
         patch.object(module, "parse_plain", lambda *_: None),
-        patch("pckid.tables.formats.parse_plain", lambda *_: None),
+        patch("pckid.frontends.tables.formats.parse_plain", lambda *_: None),
     ):
         expected = try_numbers(read, "a", missing)
     if isinstance(expected, np.ndarray):

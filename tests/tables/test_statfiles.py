@@ -9,8 +9,8 @@ import pytest
 from open_tables import scan_table
 
 from pckid.exceptions import TableError
-from pckid.tables import sources, statfiles
-from pckid.tables.sources import Source
+from pckid.frontends.tables import sources, statfiles
+from pckid.frontends.tables.sources import Source
 
 FILES = Path(__file__).parent / "files"
 SURVEY = {
@@ -23,7 +23,7 @@ SURVEY = {
 
 
 def read(path, **options):
-    return scan_table(str(path), **options).read().whole.data
+    return scan_table(str(path), **options).data
 
 
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid._utils.commands import as_arguments, as_parameter, write_command
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.frontends.options import ColumnOptions, ReadOptions
 
 
 def parse(command):

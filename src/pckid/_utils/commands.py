@@ -6,9 +6,9 @@ from typing import Any
 
 # Options that have other names in a shell.
 _SHORT = {
-    "row_names": "id", "labels": "label", "missingness": "informative", "n_clusters": "k",
-    "take_advice": "yes", "scaling": "same_units", "random_state": "seed", "n_inits": "inits",
-    "n_jobs": "jobs", "groups": "group",
+    "row_names": "id", "labels": "label", "n_clusters": "k",
+    "take_advice": "yes", "random_state": "seed", "n_jobs": "jobs", "groups": "group",
+    "settings": "set",
 }  # fmt: skip
 LISTS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
 """Options that take several values; all others take one."""

@@ -9,6 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+ORIGIN = "pckid"
+"""Where the `attrs` of a pandas frame hold what `read_table` knows of its file."""
+
+
+def printable_name(path: str) -> str:
+    """Give the name of a file as text that can be written, whatever its bytes are."""
+    return os.fsencode(os.path.basename(path)).decode("utf-8", "replace")
+
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:

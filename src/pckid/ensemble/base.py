@@ -16,6 +16,7 @@ from pckid._utils.arrays import Array, asarray_like, namespace, place, restorer,
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.sklearn_compat import CallbackSupportMixin, Interval, RealNotInt, StrOptions
+from pckid.blocks import BlockedRows, blocked
 from pckid.ensemble.feature_map import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.members import (
@@ -53,7 +54,6 @@ from pckid.input.validation import (
 from pckid.input.warnings import warn_empty_rows, warn_identifiers, warn_sentinels
 from pckid.input.weights import checked_weights
 from pckid.mixture.families import FAMILIES
-from pckid.outofcore import BlockedRows, blocked
 
 N_INITS = 10  # starts of each number of components; more did not improve the labels
 

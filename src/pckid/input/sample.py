@@ -120,7 +120,7 @@ class Sample(NamedTuple):
 
 
 def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
-    """Draw the rows that a fit learns from, in memory or in blocks, as `outofcore.BlockedRows`.
+    """Draw the rows that a fit learns from, in memory or in blocks, as `blocks.BlockedRows`.
 
     In small tables equal rows are merged, and the columns measured anew by the distinct rows: so
     weights and repeated rows give the same to the last digit, and no tie is decided by rounding in

@@ -74,8 +74,9 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
 
 
 def is_blocked(X: Any) -> bool:
-    """Return whether `X` is a collection of blocks, such as a dask array, without importing any."""
-    return type(X).__module__.partition(".")[0] in _BLOCKED
+    """Return whether `X` comes in blocks, as a dask array or a data set of pyarrow does."""
+    module = type(X).__module__  # nothing is imported
+    return module.partition(".")[0] in _BLOCKED or module == "pyarrow._dataset"
 
 
 def block_values(X: Any) -> np.ndarray:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pckid._utils.text import counted
+from pckid.describe.columns import missing_patterns
 from pckid.describe.missingness import MissingnessLink, find_followed_missingness
-from pckid.inspection.columns import missing_patterns
 
 MAX_PATTERNS = 10
 MAX_LINKS = 5
@@ -49,3 +50,23 @@ def summarise_missing_cells(
     shown = [(names[link.feature], link) for link in found.links[:MAX_LINKS] if link.strength > 0]
     together, follow = ([names[j] for j in part] for part in (found.together, found.followed))
     return MissingCells(len(patterns.counts), rows, shown, together, follow)
+
+
+def write_instability(shares: np.ndarray, n_partial: int | None = None) -> str:
+    """Write how many rows would change cluster if their missing values were known.
+
+    `shares` are as from `PCKID.missing_instability`, of all rows or of a sample; `n_partial` is the
+    number of rows that lack some values, where it is a sample.
+    """
+    seen = shares[~np.isnan(shares)]
+    expected, likely = float(seen.sum()), int((seen > 0.5).sum())
+    if n_partial is not None:
+        factor = n_partial / max(len(seen), 1)
+        expected, likely = factor * expected, round(factor * likely)
+    if expected < 0.5:
+        return "No row would be expected to change cluster if its missing values were known."
+    many = counted(max(round(expected), 1), "row")
+    return (
+        f"About {many} would change cluster if {'its' if many == '1 row' else 'their'} missing "
+        f"values were known; for {counted(likely, 'row')} that is more likely than not."
+    )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
+from pckid._utils.files import ORIGIN
 from pckid._utils.quantities import DATE_KINDS
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted
@@ -19,15 +20,14 @@ from pckid.assessment import Answer, Assessment
 from pckid.describe.categories import CategoryColumn, find_category_orders, summarise_categories
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import confidence_by_observed
+from pckid.describe.columns import ColumnSummary, summarise_column
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import own_labels, to_matrix, used_columns
 from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
-from pckid.frames import ORIGIN
 from pckid.input.cells import is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import list_orders
 from pckid.input.validation import feature_names
-from pckid.inspection.columns import ColumnSummary, summarise_column
 from pckid.matching import ClusterMatches
 from pckid.n_clusters import Choice
 from pckid.outcomes import OutcomeComparison
@@ -45,14 +45,13 @@ from pckid.reporting.cells import (
     summarise_effects,
     summarise_next_cells,
 )
-from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
+from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells, write_instability
 from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series
 from pckid.series import SeriesTable
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.spectral.instability import instability_of_missing
-from pckid.wording import write_instability
 
 MAX_KERNEL_ROWS = 100
 MAX_BANDS = 80

@@ -73,7 +73,10 @@ def read_floats(lines: nw.DataFrame[Any], name: str) -> np.ndarray:
 
 
 def number_cells(lines: nw.DataFrame[Any], name: str) -> tuple[np.ndarray, list[Any]]:
-    """Number the cells of a column (n_lines,) as different ones come; list these. Missing: -1."""
+    """Number the cells of a column (n_lines,) as different ones come; list these.
+
+    Those that are missing or blank are -1.
+    """
     values = lines[name].to_numpy()
     if values.dtype.kind in "iu":
         distinct, first, codes = np.unique(values, return_index=True, return_inverse=True)
@@ -88,7 +91,7 @@ def number_cells(lines: nw.DataFrame[Any], name: str) -> tuple[np.ndarray, list[
     kept: dict[str, tuple[int, Any]] = {}
     number: dict[Any, int] = {}
     for cell in dict.fromkeys(cells):
-        if not is_missing(cell):
+        if not is_missing(cell) and not (isinstance(cell, str) and not cell.strip()):
             number[cell] = kept.setdefault(str(cell), (len(kept), cell))[0]
     codes = np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells))
     return codes, [cell for _, cell in kept.values()]

@@ -51,8 +51,8 @@ def from_long(
     case : str
         The column that names the case: a patient, a pixel, a machine.
     time : str
-        The column of times: numbers, dates, durations, in days, or texts with dates as files have
-        them, in one layout or several: "2024-03-31", "31.03.2024" (with pyarrow installed).
+        The column of times: numbers, dates, durations, in days, or texts with dates such as
+        "2024-03-31".
     variables : sequence of str, default=None
         What is measured at each visit. None takes all columns of numbers that are not static.
     static : sequence of str, default=None

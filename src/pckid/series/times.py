@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 
 from pckid._utils.commands import as_argument
@@ -78,8 +79,10 @@ class TimeBins(NamedTuple):
 
 
 def _rounding(times: np.ndarray, dates: bool) -> float:
-    """Compute how far equal times may be apart: 0.1 + 0.2 is not 0.3."""
-    return 0.0 if dates else 1e-14 * float(np.abs(times).max(initial=0.0))
+    """Compute how far equal times may be apart: 0.1 + 0.2 is not 0.3. Whole numbers are exact."""
+    if dates or (np.isinf(times) | (times == np.round(times))).all():
+        return 0.0
+    return 1e-14 * float(np.abs(times).max(initial=0.0))
 
 
 def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> TimeBins:
@@ -160,6 +163,11 @@ def _advise_bins(bins: TimeBins) -> str:
 def read_times(cells: Any, name: str) -> tuple[np.ndarray, bool]:
     """Read times as floats (n,), dates as days since 1970, and tell whether they are dates."""
     values = np.asarray(cells)
+    if isinstance(cells, nw.Series) and getattr(cells.dtype, "time_zone", None):
+        # Local midnights are days of the calendar, whatever the clock was changed to.
+        local = cells.dt.replace_time_zone(None).to_numpy()
+        by_day = (np.isnat(local) | (local == local.astype("M8[D]"))).all()
+        values = local if by_day else values
     if values.dtype.kind == "m":
         values = values / _DAY
     if values.dtype.kind not in "biufM":
@@ -198,9 +206,22 @@ def write_times(times: Sequence[float] | np.ndarray, dates: bool) -> list[str]:
 
 def _read_objects(cells: list[Any], name: str) -> np.ndarray:
     """Read cells of any type as numbers or as datetime64, all in one way."""
-    read = {cell: _read_cell(cell) for cell in dict.fromkeys(cells) if not is_missing(cell)}
-    if str in map(type, read.values()) and all(isinstance(cell, str) for cell in read):
-        read |= _read_layouts(list(read), name)
+    distinct = [cell for cell in dict.fromkeys(cells) if not is_missing(cell)]
+    moments = [cell for cell in distinct if isinstance(cell, datetime)]
+    zoned = [cell for cell in moments if cell.tzinfo is not None]
+    if zoned and len(zoned) < len(moments):
+        naive = next(cell for cell in moments if cell.tzinfo is None)
+        raise LineError(
+            f"Column {name!r} holds {brief(str(zoned[0]))} in ", cells.index(zoned[0]),
+            f" and {brief(str(naive))} in ", cells.index(naive),
+            ": with an offset from UTC and without. Write all of them in one way.",
+        )  # fmt: skip
+    # Local midnights are days of the calendar, whatever the clock was changed to.
+    by_day = bool(zoned) and all(cell.time() == time.min for cell in zoned)
+    read = {
+        cell: _read_cell(cell.replace(tzinfo=None) if by_day and cell in moments else cell)
+        for cell in distinct
+    }
     first = {type(time): cell for cell, time in reversed(read.items())}
     if len(first) == 1 and str not in first:
         dates = np.datetime64 in first
@@ -232,29 +253,6 @@ def _read_cell(cell: Any) -> float | np.datetime64 | str:
     except ValueError:
         pass
     return str(cell)
-
-
-def _read_layouts(texts: list[str], name: str) -> dict[str, np.datetime64]:
-    """Read texts as dates in the layouts that files have; nothing unless all of them are dates."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        return {}
-    from pckid.tables.dates import read_dates
-    from pckid.tables.kinds import CellCounts, choose_date_format
-
-    cells, counts = pa.array([text.strip() for text in texts]), CellCounts()
-    counts.add(cells)
-    reading = choose_date_format(counts)
-    if counts.n_dates < len(texts) or reading.date is None or reading.kind != "date":
-        return {}
-    if reading.doubt:
-        raise LineError(
-            f"Column {name!r} holds dates in which day and month could be either way round, or are "
-            "now this way and now that. Say which is first: "
-            f"frame[{name!r}] = pandas.to_datetime(frame[{name!r}], dayfirst=True)."
-        )
-    return dict(zip(texts, as_dates(read_dates(cells, reading.date)[0]), strict=True))
 
 
 def as_dates(days: np.ndarray) -> np.ndarray:

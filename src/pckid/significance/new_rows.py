@@ -16,6 +16,7 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.quantities import write_number
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, list_first, write_p
+from pckid.blocks import blocked
 from pckid.describe.row_summary import MOST_ROWS, RowSummary, count_outliers, summarise_rows
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
@@ -24,7 +25,6 @@ from pckid.input.columns import find_unseen_categories
 from pckid.input.table import FARTHEST, Scaling, Table, standardise_at_home, take
 from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
-from pckid.outofcore import blocked
 from pckid.spectral.assignment import assign
 
 _ALPHA = 0.05

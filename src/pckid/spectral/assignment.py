@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
+from pckid.blocks import BlockedRows
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.ensemble.score_scale import OwnScores, ScoreScale, recall_scores
 from pckid.input.table import Table, row_slices, standardise_at_home
-from pckid.outofcore import BlockedRows
 from pckid.spectral.kmeans import distances_to, first_of_nearest
 from pckid.spectral.membership import membership
 

@@ -1,0 +1,30 @@
+"""Rows that come in blocks: data sets of pyarrow, Dask collections; the same maths as in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pckid.blocks.rows import BlockedRows, Survey
+from pckid.input.column_groups import plain_table
+from pckid.input.validation import is_blocked
+
+__all__ = ["BlockedRows", "Survey", "blocked"]
+
+
+def blocked(X: Any, known: Any = None) -> BlockedRows | None:
+    """Return `X` as rows that come in blocks; None if it is a table in memory.
+
+    `known` are the groups of rows; of a data set, the name of a column may have them.
+    """
+    X = plain_table(X)
+    if isinstance(X, BlockedRows):
+        return X
+    if not is_blocked(X):
+        return None
+    if type(X).__module__ == "pyarrow._dataset":
+        from pckid.blocks.datasets import DatasetRows
+
+        return DatasetRows(X, known)
+    from pckid.blocks.daskrows import DaskRows
+
+    return DaskRows(X, known)

@@ -1,0 +1,272 @@
+"""Data sets of pyarrow, read batch by batch: memory is bounded by `working_memory`, not by rows.
+
+A data set's columns are what its schema says: numbers are numbers, texts and dictionaries are
+categories. Nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from sklearn import get_config
+
+from pckid._utils.answers import MAX_CATEGORIES
+from pckid._utils.parallel import one_ahead
+from pckid._utils.text import brief
+from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
+from pckid.input.cells import as_text
+from pckid.input.known import read_known
+
+# Longer batches gain nothing.
+_MOST_ROWS = 1 << 15
+# A batch is held as Arrow columns, as floats, standardised, and in parts of each.
+_BYTES_PER_NUMBER = 256
+# Bytes of texts that the cells of a batch may name by a number.
+_MOST_NAMED = 1 << 29
+
+
+class Batch(NamedTuple):
+    """Rows of a data set that follow each other."""
+
+    start: int  # number of the first row
+    data: Any  # pyarrow.Table: the columns asked for
+    X: np.ndarray  # (n_rows, n_features), NaN where missing; categories are codes
+    known: np.ndarray | None  # (n_rows,), names of groups, "" where not known
+
+
+class DatasetRows(BlockedRows):
+    """The rows of a data set, or of a scanner that has chosen its columns.
+
+    `columns` are those to cluster by, all by default; `known` is the column with the groups of rows
+    that are known, or an array of them (n_rows,). Cells that equal one of `missing`, by their text,
+    are missing.
+    """
+
+    lazy = False
+
+    def __init__(
+        self,
+        dataset: Any,
+        known: Any = None,
+        *,
+        columns: Sequence[str] | None = None,
+        missing: Sequence[str] = (),
+    ) -> None:
+        self.dataset, self.known = dataset, known
+        schema = dataset.schema if isinstance(dataset, ds.Dataset) else dataset.projected_schema
+        aside = {known} if isinstance(known, str) else set()
+        self.columns = [name for name in columns or schema.names if name not in aside]
+        _check_schema(schema, self.columns)
+        self.texts = [name for name in self.columns if holds_texts(schema.field(name).type)]
+        self.missing = frozenset(text.strip().lower() for text in missing)
+        self.codes = [float(text) for text in self.missing if _is_number(text)]
+        self.template = pa.table({name: pa.array([], pa.float64()) for name in self.columns})
+        self.drawn: dict[tuple[int, int], Survey] = {}  # by seed and size
+        self.counts = self._count_texts()
+        found = {self.columns.index(name): counts for name, counts in self.counts.items()}
+        # Texts that are all alike, or all different, tell no groups apart.
+        self.categories = {
+            j: sorted(counts) if 1 < len(counts) < counts.total() else []
+            for j, counts in found.items()
+        }
+        self._sizes = {
+            j: np.array([found[j][text] for text in known], float)
+            for j, known in self.categories.items()
+        }
+
+    def with_categories(self, categories: Mapping[int, Sequence[Any]]) -> DatasetRows:
+        """Give categories the numbers that a model knows them by; others become missing."""
+        self.categories = {j: list(map(str, categories.get(j, []))) for j in self.categories}
+        return self
+
+    @property
+    def surveyed(self) -> Survey:
+        """What the first pass over all rows found."""
+        return next(iter(self.drawn.values()))
+
+    def survey(self, entropy: int, size: int) -> Survey:
+        """Pass over all rows, unless that was done; choose `size` of them."""
+        if (entropy, size) not in self.drawn:
+            found = self._survey(entropy, size)
+            self.drawn[entropy, size] = found._replace(categories=self._sizes)
+            # Arrow keeps what its batches took; a fit needs it before the next ones come.
+            pa.default_memory_pool().release_unused()
+        return self.drawn[entropy, size]
+
+    def _survey(self, entropy: int, size: int) -> Survey:
+        waiting: list[Survey] = []
+        limit = np.inf
+        with closing(self.batches()) as batches:
+            for batch in batches:
+                self._refuse_infinite(batch)
+                waiting.append(
+                    survey_block(batch.X, batch.known, batch.start, entropy, size, limit)
+                )
+                if sum(len(survey.keys) for survey in waiting) > 2 * size:
+                    waiting = [add(waiting, size)]
+                    limit = waiting[0].keys.max()
+        if not waiting:
+            raise ValueError("The data set has no rows.")
+        return add(waiting, size)
+
+    def batches(self, others: Sequence[str] = ()) -> Generator[Batch, None, None]:
+        """Yield batches in order, with other columns besides.
+
+        To be closed by whoever stops early: the next batch is read meanwhile.
+        """
+        known = [self.known] if isinstance(self.known, str) else []
+        wanted = list(dict.fromkeys([*self.columns, *others, *known]))
+        # Here, since scikit-learn's settings are those of a thread.
+        tables = self._tables(wanted, batch_rows(len(wanted)))
+        groups = None
+        if self.known is not None and not known:
+            groups = read_known(self.known, self.dataset.count_rows())
+        return one_ahead(self._convert(start, data, others, groups) for start, data in tables)
+
+    def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
+        """Apply `function(state, X, known)` to batches X; return NumPy arrays for all rows."""
+        with closing(self.batches()) as batches:
+            found = [function(state, batch.X, batch.known) for batch in batches]
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+    def _tables(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[int, Any]]:
+        """Read columns in order, each table with the number of its first row."""
+        start = 0
+        batches = self.dataset
+        if isinstance(batches, ds.Dataset):
+            batches = batches.scanner(
+                columns=list(columns), batch_size=n_rows, batch_readahead=1, fragment_readahead=1,
+                fragment_scan_options=_scan_options(batches),
+                # It keeps nothing of what batches took.
+                memory_pool=pa.system_memory_pool(),
+            )  # fmt: skip
+        for batch in batches.to_batches():
+            for first in range(0, batch.num_rows, n_rows):
+                part = pa.Table.from_batches([batch.slice(first, n_rows)]).select(columns)
+                yield start + first, part
+            start += batch.num_rows
+
+    def _convert(
+        self, start: int, data: Any, others: Sequence[str], groups: np.ndarray | None
+    ) -> Batch:
+        X = np.empty((data.num_rows, len(self.columns)))
+        for j, name in enumerate(self.columns):
+            if j in self.categories:
+                codes = {text: float(code) for code, text in enumerate(self.categories[j])}
+                X[:, j] = _encode(self._cells(data.column(name)), codes)
+            else:
+                X[:, j] = _to_floats(data.column(name))
+        if self.codes:
+            numbers = [j for j in range(X.shape[1]) if j not in self.categories]
+            X[:, numbers] = np.where(np.isin(X[:, numbers], self.codes), np.nan, X[:, numbers])
+        known = None if groups is None else groups[start : start + len(X)]
+        if isinstance(self.known, str):
+            cells = self._cells(data.column(self.known)).to_pylist()
+            known = read_known(["" if cell is None else cell for cell in cells], len(cells))
+        return Batch(start, data.select(list(others)), X, known)
+
+    def _cells(self, column: Any) -> Any:
+        """Write the cells of a column as texts, each different one once; null where missing."""
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        texts = [None if cell is None else as_text(cell) for cell in coded.dictionary.to_pylist()]
+        absent = {"", *self.missing}
+        texts = [None if text is None or text.strip().lower() in absent else text for text in texts]
+        named = pa.array(texts, pa.large_string())
+        n_bytes = pc.sum(pc.binary_length(named).take(coded.indices)).as_py() or 0
+        if n_bytes > _MOST_NAMED:
+            raise ValueError(f"Texts of a batch take more than {_MOST_NAMED >> 20} MB.")
+        return named.take(coded.indices)
+
+    def _count_texts(self) -> dict[str, Counter[str]]:
+        """Count the categories of all columns that hold texts."""
+        counts: dict[str, Counter[str]] = {name: Counter() for name in self.texts}
+        for _, data in self._tables(self.texts, _MOST_ROWS) if self.texts else ():
+            for name, found in counts.items():
+                seen = pc.value_counts(self._cells(data.column(name)).drop_null()).to_pylist()
+                found.update({each["values"]: each["counts"] for each in seen})
+                if len(found) > MAX_CATEGORIES:
+                    raise ValueError(
+                        f"Column '{brief(name)}' holds more than {MAX_CATEGORIES} different texts, "
+                        "too many for categories. Leave it out."
+                    )
+        return counts
+
+    def _refuse_infinite(self, batch: Batch) -> None:
+        infinite = np.isinf(batch.X)
+        if infinite.any():
+            row, column = (int(i) for i in np.argwhere(infinite)[0])
+            raise ValueError(
+                f"Column {self.columns[column]!r} holds {batch.X[row, column]} in row "
+                f"{batch.start + row + 1:,}. Replace it by a null to treat it as missing."
+            )
+
+
+def holds_texts(kind: Any) -> bool:
+    """Return whether a column of an Arrow type holds categories."""
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return is_text or pa.types.is_dictionary(kind) or str(kind) == "string_view"
+
+
+def holds_numbers(kind: Any) -> bool:
+    """Return whether a column of an Arrow type holds numbers, or nothing."""
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
+    return is_number or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)
+
+
+def batch_rows(n_columns: int) -> int:
+    """Decide how many rows are read at a time, by scikit-learn's `working_memory`."""
+    allowed = int(get_config()["working_memory"] * 2**20) // (_BYTES_PER_NUMBER * n_columns)
+    return max(1, min(allowed, _MOST_ROWS))
+
+
+def _check_schema(schema: Any, columns: Sequence[str]) -> None:
+    """Raise if columns are absent, are there twice, or hold neither numbers nor texts."""
+    for name in columns:
+        places = schema.get_all_field_indices(name)
+        if len(places) != 1:
+            what = f"{len(places)} columns" if places else "no column"
+            raise ValueError(f"The data set has {what} named {brief(name)!r}.")
+        kind = schema.field(name).type
+        if not (holds_numbers(kind) or holds_texts(kind)):
+            raise ValueError(
+                f"Column '{brief(name)}' of the data set is of type {kind}, which is neither "
+                "numbers nor categories. Leave it out: give dataset.scanner(columns=[...])."
+            )
+
+
+def _scan_options(dataset: Any) -> Any:
+    """Read row groups of Parquet piece by piece, not each of them at once."""
+    if isinstance(getattr(dataset, "format", None), ds.ParquetFileFormat):
+        return ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False)
+    return None
+
+
+def _to_floats(column: Any) -> np.ndarray:
+    """Cast a column to floats (n_rows,), NaN where it is null."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    return pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy()
+
+
+def _encode(cells: Any, codes: Mapping[str, float]) -> np.ndarray:
+    """Replace texts by their codes (n_rows,), NaN for those without."""
+    coded = cells.dictionary_encode()
+    values = [codes.get(text, np.nan) for text in coded.dictionary.to_pylist()]
+    places = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return np.array([*values, np.nan])[places]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""Front ends: they read a file, ask what is doubtful, call the library, and write."""

@@ -1,0 +1,82 @@
+"""What the page says about a table: fixes are named by the widgets that apply them."""
+
+from collections.abc import Sequence
+
+from pckid._utils.text import counted, join_words
+from pckid.frontends.options import Fix
+from pckid.frontends.tables.formats import FORMATS
+from pckid.frontends.wording import Dialect
+
+HOW = "Find out", "I know the number"
+"""Ways to the number of groups."""
+
+ROLES = {
+    "number": "number",
+    "category": "category",
+    "use": "date, in days",
+    "day-first": "date, day before month",
+    "month-first": "date, month before day",
+    "month": "date, its month",
+    "hour": "date, its hour",
+    "row_names": "name of the row",
+    "labels": "known group",
+    "known": "known group of some rows, kept",
+} | {form: f"number, as {form}" for form in FORMATS}
+"""What a column may be used as."""
+
+
+LIMITS = {
+    "": "ask about them", "value": "the limit itself", "half": "half of those with <",
+    "missing": "missing",
+}  # fmt: skip
+"""What becomes of limits among numbers."""
+
+
+def name_fixes(fixes: Sequence[Fix]) -> str:
+    """Name what a button does that applies fixes: codes for missing of one place together."""
+    codes: dict[str, list[str]] = {}
+    said: list[str] = []
+    for fix in fixes:
+        match fix.option:
+            case "na_values":
+                codes.setdefault(fix.column, []).append(f"“{fix.choice}”")
+            case "drop":
+                said.append(f"untick “{fix.column}”")
+            case "categorical" | "numbers" | "dates":
+                said.append(f"take “{fix.column}” as {ROLES[fix.choice]}")
+            case "limits":
+                said.append(f"read limits as {LIMITS[fix.value]}")
+            case "skip_below":
+                said.append(f"leave out {counted(fix.value, 'row')} below the names")
+            case "skip_first" | "skip_last":
+                said.append(f"leave out {counted(fix.value, 'row')}")
+            case _:
+                said.append("the menu")
+    missing = [
+        f"treat {join_words(texts)} as missing" + (f" in “{column}”" if column else "")
+        for column, texts in codes.items()
+    ]
+    return ", ".join([*missing, *said])
+
+
+ELSEWHERE = {
+    "delimiter": "Choose the character between the cells above.",
+}
+"""What helps where a table cannot be read, by the option that would be set."""
+
+
+PAGE = Dialect(
+    write=name_fixes,
+    names={
+        "columns": "a tick",
+        "categorical": "a tick",
+        "dates": "a tick",
+        "sheet": "the menu",
+        "skip_first": "the row with the names",
+        "header": "untick “The columns have names”",
+        "n_clusters": "number of groups",
+        "together": "As the name of the row, it lets rows that share a value be judged together.",
+    },
+    lines=lambda columns: "“Several lines belong to one case”",
+)
+"""How options are written for users of the page."""

@@ -1,0 +1,199 @@
+"""What is computed in processes of their own: the same calls as those of the commands."""
+
+import io
+import json
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pckid._utils.jobs import Tell
+from pckid.cluster import PCKID
+from pckid.describe.cluster_names import cluster_titles
+from pckid.exceptions import TableError
+from pckid.frontends.app.wording import PAGE
+from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.placing import load_known
+from pckid.frontends.run import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
+from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.scanning import OpenTable, open_table
+from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.writing import TableWriter
+from pckid.frontends.wording import refuse_undecided, write_findings, write_note
+from pckid.modelfile import load_with_description
+from pckid.n_clusters import CHOOSING
+from pckid.reporting import Report
+from pckid.significance.new_rows import RowComparison
+
+MAX_UNPACKED = 1 << 30
+"""Bytes that an uploaded file may take unpacked."""
+
+MOST_CELLS = 200_000
+"""A workbook of up to so many cells is written with the other files."""
+
+
+class Upload(NamedTuple):
+    """A file in memory, and how to read it."""
+
+    name: str
+    content: bytes
+    reading: ReadOptions = ReadOptions()
+    known: str | None = None  # column with known groups
+
+    def open(self) -> OpenTable:
+        """Open the table as the commands do."""
+        return open_table(Source(self.name, MAX_UNPACKED, self.content), self.reading)
+
+
+class Settings(NamedTuple):
+    """What groups are found in, and how; `names` are those of all columns of `n_rows` rows."""
+
+    upload: Upload
+    n_clusters: int | str
+    options: ColumnOptions
+    names: tuple[str, ...] = ()
+    n_rows: int = 0
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns are used; those of case, time and variable do not count."""
+        given = self.options
+        aside = {*given.drop, given.row_names, given.labels, given.known, *(given.lines or ())[:3]}
+        return sum(name not in aside for name in given.columns or self.names)
+
+
+class RunResult(NamedTuple):
+    """What a run gives."""
+
+    found: dict[str, Any]  # what `--json` would print
+    notes: list[str]
+    files: dict[str, bytes]  # by their endings
+    summary: Any = None  # Summary: what the report shows
+    results: tuple[np.ndarray, ...] = ()  # (n_rows,) clusters, and how clearly rows belong there
+    profiles: Any = ()  # of the clusters, as the rows of a sheet; the first names the clusters
+    compared: RowComparison | None = None  # new rows with those of the model
+
+
+def find_groups(settings: Settings, tell: Tell) -> RunResult:
+    """Cluster a table as `pckid cluster` does."""
+    fitted = 0.25 if settings.n_clusters == "auto" else 0.4
+    watch = partial(nullcontext, partial(_tell_step, tell, fitted))
+    with _warnings_kept() as said:
+        tell(0.02, "Reading the table")
+        prepared = prepare_table(settings.upload.open(), settings.options)
+        refuse_undecided(prepared, PAGE)
+        notes = write_findings(prepared, PAGE)
+        categories = list(prepared.counts) or None
+        model = PCKID(settings.n_clusters, categorical_features=categories, random_state=0)
+        found = fit_clusters(model, prepared, None, watch)
+        verdict = found.assess(watch)
+        tell(0.75, "Writing the report")
+        summary = found.report(verdict, PAGE).summary
+        profiles = found.profile_sheets()["profiles"]
+        made = _write_all(found, RunResult({}, [], {}, summary, found.results, profiles), tell)
+    return made._replace(notes=[*notes, *said, *made.notes])
+
+
+def name_groups(
+    settings: Settings, made: RunResult, names: Sequence[str | None], tell: Tell
+) -> RunResult:
+    """Give the groups of a run names: in the report, the tables and the model."""
+    found = _find_again(settings, made)
+    found.estimator.cluster_names_ = names
+    titles = cluster_titles(found.estimator)
+    profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
+    judged = replace(made.summary.assessment, cluster_names=list(names))
+    summary = replace(made.summary, titles=titles, assessment=judged)
+    renamed = made._replace(summary=summary, profiles=profiles)
+    return _write_all(found, renamed, tell)._replace(notes=made.notes)
+
+
+def write_workbook(settings: Settings, made: RunResult, tell: Tell) -> RunResult:
+    """Write the table of a run with its clusters as a workbook, too."""
+    tell(0.1, "Writing the Excel file")
+    written = _write_tables(_find_again(settings, made), made, ["xlsx", "csv"])
+    notes = list(dict.fromkeys([*made.notes, *written.notes]))
+    return made._replace(files=made.files | written.files, notes=notes)
+
+
+def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: Tell) -> RunResult:
+    """Put rows into the clusters of a model as `pckid predict` does."""
+    content = io.BytesIO(model.content)
+    content.name = model.name
+    with _warnings_kept() as said:
+        known = load_known(content, ColumnOptions(missing_columns=missing_columns), upload.reading)
+        table = upload._replace(reading=known.reading).open()
+        tell(0.5, "Placing rows")
+        prepared = prepare_table(table, known.columns, known.known)
+        words = PAGE._replace(settled=True)
+        refuse_undecided(prepared, words)
+        notes = write_findings(prepared, words)
+        found = assign_clusters(known.estimator, prepared)
+        made = _write_tables(found, RunResult({}, [], {}, None, found.results), ["xlsx", "csv"])
+        compared = found.compare()
+    return made._replace(notes=[*notes, *said, *made.notes], compared=compared)
+
+
+def _find_again(settings: Settings, made: RunResult) -> Clustering:
+    """Load the model of a run, and read its table once more."""
+    estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
+    prepared = prepare_table(settings.upload.open(), settings.options)
+    return Clustering(estimator, prepared, None, made.results)
+
+
+@contextmanager
+def _warnings_kept() -> Iterator[list[str]]:
+    """Keep for the page what the library says to its user, as commands print it."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        yield said
+        said += [str(each.message) for each in caught]
+
+
+def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
+    tell(0.85, "Writing the files")
+    model = io.BytesIO()
+    found.save(model)
+    files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
+    # A workbook takes many times as long as a text: a large one is written when it is asked for.
+    n_cells = len(found.prepared.X) * len(found.prepared.table.names)
+    kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
+    made = _write_tables(found, made, kinds)
+    tell(1.0, "Done")
+    return made._replace(files=files | made.files)
+
+
+def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> RunResult:
+    """Write the rows of a run, and sum it up; with notes, also on what could not be written."""
+    sheets = {"profiles": made.profiles} if made.profiles else None
+    origin, layout, files, notes = json.dumps(found.origin), found.layout(), {}, []
+    for kind in kinds:
+        rows = io.BytesIO()
+        try:
+            with TableWriter(
+                rows, kind=kind, escape_formulas=True, origin=origin, sheets=sheets
+            ) as writer:
+                totals = found.write(writer, layout)
+            files[f"clusters.{kind}"] = rows.getvalue()
+        except TableError as error:  # more rows than a sheet takes
+            notes.append(str(error))
+    notes += [write_note(fact, PAGE) for fact in found.list_notes(totals, layout)]
+    return made._replace(found=found.summarise(totals), notes=notes, files=files)
+
+
+def _tell_step(tell: Tell, fitted: float, n_done: int, n_steps: int | None, phase: str) -> None:
+    """Report the progress of a run; the mixtures are fitted at the share `fitted` of it."""
+    begin, end, doing = {
+        FITTING: (0.05, fitted, "Fitting mixture models"),
+        CHOOSING: (fitted, 0.4, "Choosing the number of groups"),
+        JUDGING: (0.4, 0.75, "Comparing with tables without groups"),
+    }[phase]
+    part = min(n_done / (n_steps or 1), 1.0)
+    is_last = part == 1 and end == 0.4
+    tell(begin + (end - begin) * part, "Placing the rows" if is_last else doing)

@@ -1,0 +1,104 @@
+"""Where results go: paths that may be written, and rows as they come."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from pckid._utils.files import atomic_file, check_target
+from pckid.frontends.results import Layout, Totals
+from pckid.frontends.run import Clustering
+from pckid.frontends.tables.workbook_writing import Sheets
+from pckid.frontends.tables.writing import TableWriter, table_format
+
+
+def check_outputs(
+    sources: Sequence[str], tables: Sequence[str | None], *others: str | None
+) -> None:
+    """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
+    files = [path for path in tables if path and path != "-"]
+    targets = [*files, *filter(None, others)]
+    for path in targets:
+        try:
+            check_target(path, [source for source in sources if source != "-"])
+        except OSError as error:
+            raise click.UsageError(error.strerror or str(error)) from None
+        is_there, is_file = os.path.exists(path), os.path.isfile(path)
+        folder = os.path.dirname(os.path.abspath(path))
+        folder_open = (is_there and not is_file) or os.access(folder, os.W_OK | os.X_OK)
+        if not folder_open or (is_there and not os.access(path, os.W_OK)):
+            raise click.UsageError(f"{path!r} cannot be written: permission denied.")
+    if len({os.path.realpath(path) for path in targets}) < len(targets):
+        raise click.UsageError("Two outputs have the same name. Give each its own.")
+    for path in filter(os.path.isfile, targets if "-" in sources else ()):
+        if _is_stream(path, sys.stdin):
+            raise click.UsageError(f"Standard input is {path!r}. Give the output another name.")
+    for source in sources:
+        if source != "-" and os.path.isfile(source) and _is_stream(source, sys.stdout):
+            raise click.UsageError(
+                f"Standard output is {source!r}, the input. Write somewhere else."
+            )
+    for path in files:
+        table_format(path)
+
+
+def _is_stream(path: str, stream: Any) -> bool:
+    """Whether standard input or output is this very file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def open_writer(
+    out: str | None,
+    origin: str | None = None,
+    *,
+    escape_formulas: bool = False,
+    sheets: Sheets | None = None,
+    to_stdout: bool = True,
+) -> Iterator[TableWriter]:
+    """Open where rows go: a file that appears when it is complete, or standard output."""
+    how: dict[str, Any] = {"escape_formulas": escape_formulas, "origin": origin}
+    if out is None and not to_stdout:
+        with open(os.devnull, "wb") as nowhere, TableWriter(nowhere) as writer:
+            yield writer
+    elif out in (None, "-"):
+        with TableWriter(sys.stdout.buffer, **how) as writer:
+            yield writer
+        sys.stdout.buffer.flush()
+    else:
+        kind, codec = table_format(out)
+        with (
+            atomic_file(out) as file,
+            TableWriter(file, kind=kind, codec=codec, sheets=sheets, **how) as writer,
+        ):
+            yield writer
+
+
+def write_rows(
+    found: Clustering,
+    layout: Layout,
+    given: SimpleNamespace,
+    sheets: Sheets | None = None,
+) -> Totals:
+    """Write all rows with their clusters, and the lines of cases if asked to, by the options."""
+    with open_writer(
+        given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas, sheets=sheets,
+        to_stdout=not given.as_json,
+    ) as writer:  # fmt: skip
+        totals = found.write(writer, layout)
+    cases = found.prepared
+    if given.out_long and cases.lines is not None:
+        with open_writer(given.out_long, escape_formulas=given.escape_formulas) as writer:
+            results = tuple(result[cases.series.rows] for result in found.results)
+            lines = replace(found, prepared=cases.lines, results=results)
+            lines.write(writer, Layout(cases.lines.table.own_names))
+    return totals

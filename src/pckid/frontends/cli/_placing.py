@@ -1,0 +1,46 @@
+"""The run of `pckid predict`: open, prepare as the model knows its columns, place, write."""
+
+from types import SimpleNamespace
+
+import click
+
+from pckid._utils.text import brief
+from pckid.frontends.cli import _clustering, _words
+from pckid.frontends.cli._outputs import check_outputs, write_rows
+from pckid.frontends.cli._run import EXIT_DATA, EXIT_OK
+from pckid.frontends.cli._say import fail, note, print_json, say
+from pckid.frontends.placing import load_known
+from pckid.frontends.run import assign_clusters
+from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.scanning import open_table
+
+
+def run_predict(given: SimpleNamespace) -> int:
+    """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
+    check_outputs([given.table, given.model], [given.out, given.out_long])
+    reading, columns = _words.pick_given(given)
+    model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
+    model.estimator.n_jobs = given.n_jobs
+    if model.na_values:
+        codes = ", ".join(map(brief, model.na_values[:10]))
+        say(f"Missing, as for the model's own table: {codes}.")
+    if given.out_long and model.columns.lines is None:
+        raise click.UsageError("--out-long is about lines of cases, and the model has none.")
+    table = open_table(given.table, model.reading)
+    _words.tell_notes(table.notes)
+    prepared, words = prepare_table(table, model.columns, model.known), _words.SHELL_FOR_MODEL
+    _words.tell_prepared(prepared, words)
+    found = assign_clusters(model.estimator, prepared, given.outliers)
+    layout = found.layout(given.outliers)
+    totals = write_rows(found, layout, given)
+    _clustering.tell_sizes(found.estimator, totals)
+    _words.tell_notes(found.list_notes(totals, layout))
+    compared = found.compare()
+    tell = fail if given.strict else note
+    if not compared.alike:
+        tell(str(compared))
+    if given.as_json:
+        more = {"changes": compared.records(), "not_compared": compared.not_compared}
+        more["notes"] = found.list_findings(totals, layout, words)
+        print_json(found.summarise(totals) | more)
+    return EXIT_OK if compared.alike or not given.strict else EXIT_DATA

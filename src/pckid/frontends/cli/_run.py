@@ -1,0 +1,144 @@
+"""Run a command and turn whatever happens into an exit code and a sentence."""
+
+import contextlib
+import errno
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from pckid import __version__
+from pckid.exceptions import PckidModelError, TableError
+from pckid.frontends.cli import COMMANDS
+from pckid.frontends.cli._process import drop_output, interrupt_code, refuse_too_little_memory
+from pckid.frontends.cli._say import fail, note
+
+# Wrong use is 2, as click has it.
+EXIT_OK, EXIT_RUNTIME, EXIT_DATA, EXIT_MODEL = 0, 1, 3, 4
+# How libraries say that memory is out without a MemoryError.
+_NO_MEMORY = (
+    "can't start new thread", "Cannot allocate memory", "failed to map segment", "bad_alloc",
+)  # fmt: skip
+
+
+class _ReaderLeft(Exception):
+    """Nobody reads standard output any more; click would end with 1 at a BrokenPipeError."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported only when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands, in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return getattr(import_module(f"pckid.frontends.cli.{cmd_name}"), cmd_name)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderLeft from error
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 bad table, 4 bad model, 130 interrupted "
+    "(143 by SIGTERM, 129 by SIGHUP).",
+)
+@click.version_option(__version__, prog_name="pckid")
+def pckid() -> None:
+    """Find clusters in a table with missing values: nothing is imputed, nothing needs tuning.
+
+    \b
+    Examples:
+      pckid demo                               see it work on a built-in table
+      pckid inspect table.csv                  what the table holds, and what is missing
+      pckid cluster table.csv -k 3 > out.csv   the table with a cluster for every row
+    """
+    refuse_too_little_memory()
+
+
+def run_command(arguments: list[str]) -> NoReturn:
+    """Run the command line, given what follows the program's name, and end the process."""
+    with warnings.catch_warnings():
+        # What the library has to say to its user, and not what concerns programmers.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: note(str(message))
+        code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
+    if code == interrupt_code():
+        # Threads may be deep in a matrix product; an ordinary exit would wait for them.
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def _exit_code(command: Callable[[], Any]) -> int:
+    """Run a command and say what went wrong, if anything did."""
+    try:
+        result = command()
+        sys.stdout.flush()
+        return result if isinstance(result, int) else EXIT_OK
+    except (BrokenPipeError, _ReaderLeft):
+        # Whoever read the output has had enough. Nothing may be written at exit either.
+        drop_output()
+        return EXIT_OK
+    except (KeyboardInterrupt, click.Abort):
+        fail("Interrupted. Every output file is whole or as it was before.")
+        return interrupt_code()
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except Exception as error:
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    """Print a sentence for an exception and choose its exit code."""
+    if os.environ.get("PCKID_DEBUG"):
+        traceback.print_exc()
+    told, code, is_known = str(error) or type(error).__name__, EXIT_RUNTIME, True
+    if _is_want_of_memory(error):
+        if not told.startswith("There is not enough memory:"):
+            told = "There is not enough memory. Try --set max_components=10, or --set n_inits=5."
+    elif isinstance(error, OSError) and error.errno == errno.EBADF and not error.filename:
+        drop_output()
+        told = "Standard input or output is closed. Give the table's name, or --out."
+    elif isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename else ""
+        told = f"{error.strerror or error}{where}."
+    elif isinstance(error, ImportError):
+        if "pip install" not in told and not str(error.name).startswith("pckid"):
+            told += ". Install what is missing with: python -m pip install 'pckid[all]'"
+    elif isinstance(error, TableError):
+        from pckid.frontends.cli._words import explain_error
+
+        told, code = explain_error(error), EXIT_DATA
+    elif isinstance(error, ValueError):
+        code = EXIT_MODEL if isinstance(error, PckidModelError) else EXIT_DATA
+    else:
+        is_known = False
+    fail(told)
+    if not is_known:
+        note("This should not have happened. PCKID_DEBUG=1 in the environment shows where it did.")
+    return code
+
+
+def _is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, says that memory is out."""
+    while error is not None:
+        if isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

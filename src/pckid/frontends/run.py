@@ -1,0 +1,358 @@
+"""One run over a table: fit, judge, describe and write. The commands and the app call this."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+
+from pckid._utils.arrays import to_numpy
+from pckid._utils.commands import write_command
+from pckid._utils.parallel import n_threads
+from pckid._utils.progress import StepCounter
+from pckid._utils.quantities import write_quantity
+from pckid._utils.text import counted
+from pckid.assessment import MAX_JUDGED, N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
+from pckid.blocks.datasets import DatasetRows
+from pckid.cluster import PCKID
+from pckid.describe.cluster_names import cluster_titles
+from pckid.describe.clusters import name_differences
+from pckid.describe.descriptions import describe_cluster
+from pckid.describe.rows import to_matrix
+from pckid.frontends.frames import describe_origin
+from pckid.frontends.options import list_given
+from pckid.frontends.placing import describe_reading
+from pckid.frontends.results import (
+    BatchResult,
+    Layout,
+    Totals,
+    describe_result,
+    write_batches,
+    write_rows_of,
+)
+from pckid.frontends.tables.findings import Fact
+from pckid.frontends.tables.kinds import numbers_in_text
+from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.problems import NAME_COLUMN
+from pckid.frontends.tables.workbook_writing import Share, Sheets
+from pckid.frontends.tables.writing import TableWriter
+from pckid.frontends.wording import Dialect, write_evidence, write_fix, write_note
+from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.column_groups import plain_table
+from pckid.input.known import MOST_KNOWN
+from pckid.input.validation import validate_table
+from pckid.input.warnings import without_own_words
+from pckid.modelfile import save
+from pckid.n_clusters import MAX_CLUSTERS
+from pckid.significance.comparison import MAX_NULL
+from pckid.significance.new_rows import RowComparison, compare_rows
+from pckid.spectral.assignment import place_rows
+
+FITTING, JUDGING = "fit", "judge"
+"""Phases of a run that take time; `CHOOSING` is another."""
+
+Watch = Callable[[], AbstractContextManager[Callable[[int, int | None, str], None] | None]]
+"""What it yields is called after every step with the number of steps done, of all steps, and the
+phase; None where nobody watches."""
+
+# What sets clusters apart is not searched for in larger tables, nor said of many clusters.
+_MOST_CELLS, _MOST_COLUMNS, _MOST_DESCRIBED = 5_000_000, 1000, 10
+
+
+def fit_clusters(
+    estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, watch: Watch
+) -> Clustering:
+    """Fit a model to a prepared table, in memory or in its file, while progress is watched."""
+    with watch() as advance, without_own_words():
+        # Older versions of scikit-learn have no callbacks.
+        counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None
+        if counter:
+            estimator.set_callbacks(counter)
+        if rows is not None:
+            estimator.fit(rows)
+        else:
+            known, weights, groups = prepared.known, prepared.weights, prepared.groups
+            estimator.fit(prepared.frame, known=known, sample_weight=weights, groups=groups)
+        if counter:
+            estimator.set_callbacks()
+    names = ("labels_", "confidence_", "outlier_score_") if rows is None else ()
+    results = tuple(to_numpy(getattr(estimator, name)) for name in names)
+    return Clustering(estimator, prepared, rows, results)
+
+
+def assign_clusters(estimator: PCKID, prepared: Prepared, outliers: bool = False) -> Clustering:
+    """Put the rows of a prepared table into the clusters of a model, in one pass through it."""
+    with without_own_words():
+        # Notes on the table say which categories the model does not know.
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        X = validate_table(estimator, plain_table(prepared.frame), reset=False)
+    jobs = n_threads(estimator.n_jobs)
+    results = place_rows(estimator._fitted, to_numpy(X), None, jobs, outliers)
+    return Clustering(estimator, prepared, None, results, is_new=True)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """A table, a model, and the clusters of its rows."""
+
+    estimator: PCKID
+    prepared: Prepared
+    rows: DatasetRows | None  # of a data set, which comes in batches
+    # Clusters (n_rows,), how clearly rows belong there, outlier scores; () while not known
+    results: tuple[np.ndarray, ...] = ()
+    is_new: bool = False  # whether the rows are others than those of the fit
+
+    @cached_property
+    def judged(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows to judge by (n, n_features) as numbers, and their labels (n,)."""
+        if self.rows is not None:
+            sample, known = self.rows.surveyed.sample(MAX_JUDGED)
+            labels, *_ = place_rows(self.estimator._fitted, sample, known)
+            return sample, labels
+        if self.prepared.X.size > _MOST_CELLS:
+            return self.prepared.X, self.results[0]
+        return to_matrix(self.estimator, self.prepared.frame), self.results[0]
+
+    def assess(self, watch: Watch, n_jobs: int | None = None) -> Assessment:
+        """Find out whether there are groups at all, and how stable the clusters are."""
+        done, total = 0, (N_NULL or MAX_NULL) + N_RESAMPLES
+        how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES, "n_jobs": n_jobs}
+        how["random_state"] = self.estimator.random_state
+        with watch() as told:
+
+            def advance(count: int) -> None:
+                nonlocal done
+                done += count
+                if told is not None:
+                    told(done, total, JUDGING)
+
+            if self.rows is None:
+                frame, groups = self.prepared.frame, self.prepared.groups
+                return assess(self.estimator, frame, groups=groups, advance=advance, **how)
+            values, labels = self.judged
+            # Quick fits: sending them to the workers of a scheduler would take longer.
+            with parallel_config(backend="threading"):
+                return assess_rows(self.estimator, values, labels, advance=advance, **how)
+
+    @cached_property
+    def dates(self) -> dict[str, str]:
+        """The columns to be written as dates or as hours:minutes, as in `Background`."""
+        found = {}
+        for name, column in zip(self.prepared.names, self.judged[0].T, strict=True):
+            reading = self.prepared.readings.get(name)
+            part = reading.date.part if reading and reading.date else "days"
+            if reading is None or reading.kind not in ("date", "duration") or part == "month":
+                continue
+            if reading.kind == "duration" or part == "hour":
+                found[name] = "time"
+            else:
+                seen = column[~np.isnan(column)]
+                found[name] = "date" if (seen == np.floor(seen)).all() else "datetime"
+        return found
+
+    @cached_property
+    def share_missing(self) -> float:
+        """Share of missing cells in the columns that the fit did not drop."""
+        used = np.sort(self.estimator._kernel.scaling.used)
+        if self.rows is None:
+            return float(np.isnan(self.prepared.X[:, used]).mean())
+        drawn = self.rows.surveyed
+        return 1 - float(drawn.moments.n_seen[used].mean()) / drawn.n_rows
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What made the result."""
+        return describe_result(self.estimator, self.prepared)
+
+    def describe_clusters(self, assessment: Assessment | None = None) -> list[str]:
+        """Write for each cluster what sets it apart; nothing where there is too much to say."""
+        has_groups = assessment is None or assessment.has_groups is not False
+        estimator, (values, labels) = self.estimator, self.judged
+        n_clusters, titles = int(labels.max(initial=0)) + 1, cluster_titles(estimator)
+        few = 1 < n_clusters <= _MOST_DESCRIBED and values.shape[1] <= _MOST_COLUMNS
+        if not few or values.size > _MOST_CELLS:
+            return []
+        said = []
+        if self.rows is not None and len(values) < self.rows.surveyed.n_filled:
+            said.append(f"By a sample of {len(values):,} rows:")
+        for number, (features, near) in enumerate(name_differences(estimator, values, labels)):
+            if (labels == number).any():
+                forms = self.prepared.units | self.dates
+                described = describe_cluster(
+                    features, n_clusters, forms, near, has_groups=has_groups
+                )
+                beside = described.nearest or 0
+                text = described.write(estimator.cluster_names_[beside] or f"cluster {beside}")
+                said.append(f"{titles[number]}: {text[0].lower()}{text[1:]}")
+        return said
+
+    def list_notes(self, totals: Totals, layout: Layout) -> list[Fact]:
+        """List columns of the table that the result replaces, rows without a cluster, and more."""
+        named = [NAME_COLUMN] if any(self.estimator.cluster_names_) else []
+        notes = [
+            Fact("replaced", {"column": name})
+            for name in (*layout.new_columns, *named)
+            if name in self.prepared.table.names and self.prepared.left_out.get(name) != "choice"
+        ]
+        if not self.is_new:
+            notes += self._list_notes_of_fit(totals)
+        if totals.n_unclustered:
+            counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
+            notes.append(Fact("unclustered", counts))
+        return notes
+
+    def _list_notes_of_fit(self, totals: Totals) -> list[Fact]:
+        """List rows judged together, what became of columns and clusters, and known rows."""
+        estimator, n_found = self.estimator, int(np.count_nonzero(totals.cluster_sizes))
+        alike: dict[str, list[str]] = {"values": [], "ticks": [], "texts": []}
+        for name in map(str, estimator.dropped_features_):
+            texts: Mapping[str, int] = self.prepared.counts.get(name, {})
+            is_ticked = len(texts) == 1 and sum(texts.values()) < totals.n_rows
+            kind = "ticks" if is_ticked else "texts" if len(texts) > 1 else "values"
+            alike[kind].append(name)
+        notes = self.prepared.together if self.rows is None else []
+        notes += [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
+        asked = estimator.n_clusters_
+        if n_found < asked:
+            notes.append(Fact("empty_clusters", {"n_found": n_found, "n_clusters": asked}))
+        if hasattr(estimator, "choice_") and asked >= MAX_CLUSTERS:
+            notes.append(Fact("most_clusters", {"n_clusters": asked}))
+        if hasattr(estimator, "known_groups_"):
+            groups, titles = estimator.known_groups_, cluster_titles(estimator)
+            counts = {"n_rows": sum(each.n_rows for each in groups), "n_groups": len(groups)}
+            conflicts = [
+                (each.row + 1, each.group, titles[each.cluster])
+                for each in estimator.known_conflicts_
+            ]
+            notes.append(Fact("known_rows", {**counts, "conflicts": conflicts}))
+            if counts["n_rows"] > MOST_KNOWN:
+                n_compared = sum(each.n_compared for each in groups)
+                notes.append(Fact("known_limit", counts | {"n_compared": n_compared}))
+        return notes
+
+    def list_findings(self, totals: Totals, layout: Layout, words: Dialect) -> list[dict[str, Any]]:
+        """List all notes and problems of the run as plain data."""
+        prepared, found = self.prepared, list[dict[str, Any]]()
+        notes = *prepared.table.notes, *prepared.notes, *self.list_notes(totals, layout)
+        for note in notes:
+            one = [note.data["column"]] if "column" in note.data else []
+            columns, sentence = list(note.data.get("columns", one)), write_note(note, words)
+            found.append({"code": note.code, "columns": columns, "sentence": sentence})
+        for problem in prepared.problems:
+            sentence = f"{write_evidence(problem)} {write_fix(problem, words)}"
+            found.append({"code": problem.code, "columns": [problem.column], "sentence": sentence})
+        return found
+
+    def layout(
+        self, outliers: bool = False, only_labels: bool = False, instability: Any = None
+    ) -> Layout:
+        """Choose what is written for each row; by default all columns, and the cluster."""
+        prepared = self.prepared
+        kept = prepared.table.own_names
+        if only_labels:
+            kept = (prepared.row_names,) if prepared.row_names else ()
+        return Layout(kept, prepared.options.labels, outliers, instability)
+
+    def write(self, writer: TableWriter, layout: Layout) -> Totals:
+        """Write all rows with their clusters."""
+        if self.rows is not None:
+            return write_rows_of(self.estimator, self.rows, writer, layout)
+        results = self.results[: 2 + layout.outliers]
+        results += () if layout.instability is None else (layout.instability,)
+        prepared, whole = self.prepared, self.prepared.table.rows
+        table = whole._replace(data=whole.data.select(layout.read))
+        numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
+        # Cases are written as their lines are: the same delimiter and decimal separator.
+        table = table._replace(text=(prepared.lines or prepared).text)
+        found = BatchResult(table if layout.read else None, 0, results, numbers)
+        return write_batches(self.estimator, [found], writer, layout)
+
+    def summarise(self, totals: Totals, assessment: Assessment | None = None) -> dict[str, Any]:
+        """Summarise as plain data, for JSON: the columns, their share missing, and the rows."""
+        estimator, prepared = self.estimator, self.prepared
+        found = self.origin | {
+            "source": prepared.table.source,
+            "columns": list(prepared.names),
+            "categorical": [name for name in prepared.names if name in prepared.counts],
+            "dropped": [*prepared.left_out, *map(str, estimator.dropped_features_)],
+            "share_missing": self.share_missing,
+            "cluster_names": estimator.cluster_names_,
+        }
+        for key in ("known_groups", "known_conflicts"):
+            if hasattr(estimator, f"{key}_"):
+                found[key] = [each._asdict() for each in getattr(estimator, f"{key}_")]
+        found |= totals._asdict()
+        if not self.is_new:
+            choice = getattr(estimator, "choice_", None)
+            scored = zip(choice.candidates, choice.scores, strict=True) if choice else ()
+            found["n_clusters_scores"] = [
+                {"n_clusters": int(number), "score": float(score)} for number, score in scored
+            ]
+        if assessment is not None:
+            keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
+            found["verdict"] = {key: getattr(assessment, key) for key in keys}
+            stable = assessment.cluster_stability
+            found["verdict"]["cluster_stability"] = stable if stable is None else stable.tolist()
+        return found
+
+    def profile_sheets(self) -> Sheets:
+        """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows."""
+        found = self.estimator.cluster_profiles_
+        rows: list[list[Any]] = [["column", "figure", *cluster_titles(self.estimator)]]
+        rows.append(["", "rows", *found.n_rows.tolist()])
+        share_missing = found.share_missing
+        for j, name in enumerate(found.feature_names):
+            means, kind = found.centers[:, j].tolist(), self.dates.get(name)
+            unit = {"time": " (hours)", None: ""}.get(kind, " (days)")
+            written = means if kind is None else [write_quantity(mean, kind) for mean in means]
+            rows.append([str(name), "mean", *written])
+            rows.append([str(name), f"standard deviation{unit}", *found.spreads[:, j].tolist()])
+            rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
+        for name, shares in found.category_shares.items():
+            for text, of_clusters in zip(self.estimator.categories_[name], shares.T, strict=True):
+                rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
+        return {"profiles": rows}
+
+    def report(
+        self, assessment: Assessment | None, words: Dialect, path: str | None = None, **fit: Any
+    ) -> Any:
+        """Make the report on rows in memory, by options of the fit, and write it to a path."""
+        from pckid.reporting import Background, report
+
+        prepared, table = self.prepared, self.prepared.table
+        chosen = (prepared.lines or prepared).options
+        how = {"Sheet": table.reading.sheet, "Encoding": table.reading.encoding}
+        how["Also treated as missing"] = ", ".join(chosen.na_values)
+        if prepared.series is not None:
+            how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."
+        origin = describe_origin(prepared, words)
+        file = "-" if origin["source"] == "standard input" else origin["source"]
+        given = list_given(chosen, table.reading) | fit
+        background = Background(
+            **origin,
+            row_names=prepared.ids,
+            known=prepared.labels,
+            dates=self.dates,
+            reading={key: value for key, value in how.items() if value},
+            command=write_command(["cluster", file], given),
+        )
+        verdict = assessment or False
+        return report(self.estimator, prepared.frame, path, background, assessment=verdict)
+
+    def save(self, path: str | io.BytesIO) -> None:
+        """Save the model, with how its table was read."""
+        save(self.estimator, path, reading=describe_reading(self.prepared))
+
+    def compare(self) -> RowComparison:
+        """Compare the rows with those of the model's fit."""
+        found, absent = compare_rows(self.estimator, self.prepared.frame), self.prepared.table.added
+        # That columns which the table lacks are missing is no news.
+        changes = (c for c in found.changes if c.kind != "missing" or c.name not in absent)
+        return found._replace(changes=tuple(changes))

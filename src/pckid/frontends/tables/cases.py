@@ -1,0 +1,118 @@
+"""Series in files: the lines of a long table become a table with a row for each case."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid.frontends.options import CaseOptions, ColumnOptions
+from pckid.frontends.tables.choosing import Known
+from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable, as_whole, name_row, null_where
+from pckid.series.columns import as_lines, read_static
+from pckid.series.long import from_long
+from pckid.series.table import SeriesTable
+from pckid.series.times import LineError, as_dates
+
+
+def prepare_table(
+    table: OpenTable, options: ColumnOptions | None = None, known: Known | None = None
+) -> Prepared:
+    """Prepare a table as `prepare` does; where it has several lines for each case, its cases.
+
+    The lines are in memory. Where something about them must be decided first, they themselves are
+    what is prepared.
+    """
+    options = options or ColumnOptions()
+    lines = options.lines
+    if lines is None:
+        return prepare(table, options, known)
+    said = dict(choice.rpartition("=")[::2] for choice in options.dates)
+    if said.get(lines.time, "leave-out") == "leave-out":
+        options = replace(options, dates=(*options.dates, f"{lines.time}=use"))
+    options = replace(options, row_names=lines.case)
+    found = prepare(table, options, known and _known_lines(known))
+    # Texts that change within cases are no categories, however many they are.
+    if any(problem.stops and problem.code != "too many categories" for problem in found.problems):
+        return found
+    return _gather_cases(found, lines, known and known.form)
+
+
+def _known_lines(known: Known) -> Known:
+    """Return what a model knows of the lines of its cases."""
+    form = known.form
+    measured = [form.options["value"]] if "value" in form.options else form.variables
+    texts = {name: each for name, each in known.categories.items() if name in form.static}
+    return Known((*measured, *form.static), texts, known.units)
+
+
+def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
+    """Make one row of the lines of each case, with the columns of `like`, a SeriesFormat, if given.
+
+    What is doubtful was found in the lines.
+    """
+    whole, texts = lines.table.rows, set(lines.texts)
+    written, frame = lines.readings[options.time], lines.frame
+    if written.kind == "date":
+        days = pa.array(as_dates(lines.X[:, -1]))
+        frame = frame.set_column(len(lines.names) - 1, options.time, days)
+    for name in filter(None, (options.case, options.variable)):
+        frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
+    if not options.keep:
+        # Before the table of cases takes their place.
+        table = replace(lines.table, data=lines.table.data.slice(0, 0))
+        empty = lines.columns._replace(X=lines.X[:0].copy(), texts={})
+        lines = replace(lines, table=table, columns=empty)
+    keys = {key: value for key, value in options._asdict().items() if key != "keep"}
+    aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
+    try:
+        series = from_long(frame, **keys, like=like)
+        del frame
+        cells, slips = _case_columns(series, whole, texts, list(filter(None, aside.values())))
+    except LineError as error:
+        told = error.write(lambda row: name_row(whole.parts, row + 1))
+        raise ValueError(told) from None
+    layout = written.date.layout if written.date else ""
+    if " or " in layout:
+        slips.append(f"Dates in {options.time} are written {layout}: all were read.")
+    series = replace(series, notes=series.notes + slips)
+    # Its cells are numbers, whatever the file of the lines is.
+    table = replace(lines.table, text=None, data=pa.table(cells))
+    categories = tuple(name for name in series.static if name in texts)
+    names = tuple(series.frame.column_names)
+    found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
+    problems = tuple(
+        problem
+        for problem in lines.problems
+        if problem.code != "too many categories" or problem.column in series.static
+    )
+    return replace(found, notes=lines.notes, problems=problems, series=series, lines=lines)
+
+
+def _case_columns(
+    series: SeriesTable, whole: FileTable, texts: set[str], aside: list[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """List the columns of the table of cases, with those set aside, and notes on these."""
+    notes: list[str] = []
+    columns = {series.format.options["case"]: pa.array(series.cases)}
+    for name in series.frame.column_names:
+        cells = series.frame[name]
+        cells = cells if name in texts else pa.array(np.asarray(cells), from_pandas=True)
+        columns[name] = as_whole(cells) if name in series.static else cells
+    for name in aside:
+        one = pa.table({name: _without_blanks(whole.data.column(name))})
+        column = read_static(as_lines(one), name, series.rows, given=True)
+        columns[name] = column and column.values
+        notes += column.describe(name) if column else []
+    return columns, notes
+
+
+def _without_blanks(column: Any) -> Any:
+    """Make empty texts null."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    return null_where(pc.equal(column, ""), column)

@@ -1,0 +1,104 @@
+"""Columns of a table as numbers or as categories, as their readings say."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.numbers import (
+    MissingTokens,
+    NotNumbers,
+    is_text,
+    observed_cells,
+    try_columns,
+)
+from pckid.frontends.tables.table import FileTable
+from pckid.input.cells import as_text
+
+
+class Columns(NamedTuple):
+    """Columns that were read."""
+
+    # (n_rows, n_columns), NaN where a cell is missing or cannot be read; categories are numbered in
+    # alphabetical order.
+    X: np.ndarray
+    texts: dict[str, list[str | None]]  # the cells of the columns of categories
+    readings: dict[str, Reading]  # of all columns, in their order
+    wrong: dict[str, NotNumbers]  # what could not be read
+    counts: dict[str, Counter[str]]  # how often each category stands in its column
+
+
+def read_columns(
+    table: FileTable,
+    names: Sequence[str],
+    rules: ReadingRules,
+    readings: Mapping[str, Reading],
+    plain: Mapping[str, np.ndarray] = MappingProxyType({}),
+) -> Columns:
+    """Read columns as numbers or as categories; names of the rows are read as categories.
+
+    Those of `plain` numbers (n_rows,) were read before.
+    """
+    found, missing = {name: readings[name] for name in names}, rules.missing
+    texts: dict[str, list[str | None]] = {}
+    columns: dict[str, np.ndarray] = {}
+    wrong: dict[str, NotNumbers] = {}
+    counts: dict[str, Counter[str]] = {}
+    columns |= {name: plain[name] for name in names if name in plain and found[name].is_plain}
+    numeric = [name for name in names if found[name].is_number and name not in columns]
+    forms = {name: found[name].form for name in numeric}
+    for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
+        if isinstance(values, NotNumbers):
+            wrong[name], values = values, np.full(table.data.num_rows, np.nan)
+        columns[name] = values
+    for name in names:
+        if name not in columns:
+            cells = text_column(table, name, missing)
+            counts[name] = count_texts(cells)
+            codes = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
+            columns[name] = encode_texts(cells, codes)
+            # One object for each text, however many rows hold it.
+            texts[name] = encode_texts(cells, {text: text for text in codes}, None).tolist()
+    X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
+    return Columns(X, texts, found, wrong, counts)
+
+
+def count_texts(cells: Any) -> Counter[str]:
+    """Count the texts of an Arrow array."""
+    found = pc.value_counts(cells.drop_null()).to_pylist()
+    return Counter({each["values"]: each["counts"] for each in found})
+
+
+def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
+    """Read a column as an Arrow array of texts without blanks around them; null where missing."""
+    column, missing = table.data.column(name), missing.of(name).among_texts
+    if is_text(column.type):
+        return observed_cells(column, missing)
+    try:
+        coded = column.combine_chunks().dictionary_encode()
+    except pa.ArrowNotImplementedError:  # lists and the like
+        return pa.array([_as_text(cell, missing) for cell in column.to_pylist()], pa.string())
+    texts = [_as_text(value, missing) for value in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(coded.indices)
+
+
+def encode_texts(cells: Any, codes: Mapping[str, Any], missing: Any = np.nan) -> np.ndarray:
+    """Replace the texts of an Arrow array by their codes (n_rows,); `missing` for those without."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    coded = cells.dictionary_encode()
+    values = [codes.get(text, missing) for text in coded.dictionary.to_pylist()]
+    places = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return np.array([*values, missing])[places]
+
+
+def _as_text(cell: Any, missing: MissingTokens) -> str | None:
+    """Write a cell of numbers as a text file would."""
+    if cell is None or cell != cell or (isinstance(cell, int | float) and cell in missing.numbers):
+        return None
+    return as_text(cell)

@@ -1,0 +1,166 @@
+"""Tables too large to be read whole, as data sets: their columns are what the schema says."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset as ds
+import pyarrow.parquet
+
+from pckid._utils.text import brief, list_first
+from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
+from pckid.exceptions import OptionError, TableError
+from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.tables.binary import ARROW, PARQUET, find_files
+from pckid.frontends.tables.categories import Columns
+from pckid.frontends.tables.choosing import choose_columns
+from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import OpenTable, open_table
+from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.table import Part
+
+# A text is held as texts and as numbers; of a table in memory a fit makes as much again.
+_GROWTH = {"csv": 2.5, "parquet": 1.0, "ipc": 1.0}
+_SHARE = 1 / 4
+_SAMPLE = 1 << 22
+# What a table in memory can be read by, and a data set cannot.
+_NOT_HERE = ("categorical", "numbers", "dates", "limits", "not_missing", "weights", "lines")
+_NOR = ("sheet", "skip_below", "skip_last", "fallback_encoding")
+_INSTEAD = (
+    "Write it as Parquet with columns of numbers and of texts, or cluster a sample of its rows and "
+    "place the others with `pckid predict`."
+)
+
+
+def find_format(path: str) -> str | None:
+    """Find the format by which a file or folder can be a data set; None: it is only read whole."""
+    if path == "-" or not os.path.exists(path) or Path(path).is_fifo():
+        return None
+    if os.path.isdir(path):
+        return "parquet"
+    with open(path, "rb") as file:
+        start = file.read(8)
+    if start.startswith(PARQUET):
+        return "parquet"
+    if start.startswith(ARROW[0]):
+        return "ipc"
+    is_text = Path(path).suffix.lower() in (".csv", ".tsv", ".txt", ".tab")
+    return "csv" if is_text and Source(path).unpacker is None else None
+
+
+def is_large(path: str) -> bool:
+    """Return whether a table would take more than a quarter of the memory if it were read whole."""
+    kind = find_format(path)
+    if kind is None:
+        return False
+    files = find_files(path) if os.path.isdir(path) else [path]
+    n_bytes = sum(map(os.path.getsize, files))
+    most = memory_bytes() * _SHARE
+    if kind == "parquet" and n_bytes * 20 > most:  # Else the footers need not be read.
+        n_bytes = sum(map(_unpacked, files))
+    return _GROWTH[kind] * n_bytes > most
+
+
+def memory_bytes() -> float:
+    """Give the memory of this machine, in bytes; unlimited where it cannot be known."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+
+
+def _unpacked(path: str) -> int:
+    try:
+        told = pyarrow.parquet.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return 0  # Whoever reads it says what is wrong.
+    groups = [told.row_group(group) for group in range(told.num_row_groups)]
+    return sum(max(g.total_byte_size, 8 * g.num_rows * told.num_columns) for g in groups)
+
+
+def open_dataset(
+    path: str, reading: ReadOptions, options: ColumnOptions
+) -> tuple[Prepared, DatasetRows]:
+    """Open a file or folder as a data set, and choose its columns."""
+    asked = [key for key in _NOT_HERE if getattr(options, key)]
+    asked += [key for key in _NOR if getattr(reading, key)]
+    if asked:
+        raise OptionError(f"{path} is read in batches, where this cannot be chosen.", asked[0])
+    kind = find_format(path)
+    if kind is None:
+        raise TableError(f"{path!r} cannot be read in batches. Give Parquet, Arrow or plain CSV.")
+    try:
+        opened = _open_text(path, reading, options) if kind == "csv" else _open_binary(path, kind)
+        return _choose(path, opened, reading, options)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise TableError(f"{path}: {brief(str(error).splitlines()[0], 200)}. {_INSTEAD}") from None
+
+
+def _open_binary(path: str, kind: str) -> Any:
+    return ds.dataset(find_files(path) if os.path.isdir(path) else path, format=kind)
+
+
+def _open_text(path: str, reading: ReadOptions, options: ColumnOptions) -> Any:
+    """Open a text file whose columns are plain, as its first rows show."""
+    first = b"".join(islice(Source(path).pieces(_SAMPLE), 1))
+    head = Source(path, stored=first[: first.rfind(b"\n") + 1] or first)
+    found = prepare(open_table(head, reading), replace(options, take_advice=False))
+    kind, kinds = found.table.text, {n: r.kind for n, r in found.readings.items()}
+    odd = [n for n, r in found.readings.items() if r.kind == "number" and not r.is_plain]
+    odd += [problem.column for problem in found.problems if problem.stops]
+    if odd or kind is None:
+        named = list_first([f"'{brief(name)}'" for name in dict.fromkeys(odd)])
+        raise TableError(f"{path} is too large to be read whole, and {named} not plain. {_INSTEAD}")
+    types = {
+        n: pa.float64() if kinds.get(n) == "number" else pa.string() for n in found.table.names
+    }
+    missing = [text for text in found.rules.missing.texts if text.isascii()]
+    spelled = sorted({*missing, *map(str.upper, missing), "NaN", "N/A", *options.na_values})
+    form = ds.CsvFileFormat(
+        pyarrow.csv.ParseOptions(delimiter=kind.delimiter, newlines_in_values=False),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=found.table.names, encoding=kind.encoding,
+            skip_rows=kind.n_above + reading.header,
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=types, null_values=spelled, strings_can_be_null=True,
+            decimal_point=kind.decimal,
+        ),
+    )  # fmt: skip
+    schema = pa.schema([(name, types[name]) for name in found.table.names])
+    return ds.dataset(path, schema=schema, format=form)
+
+
+def _choose(
+    path: str, opened: Any, reading: ReadOptions, options: ColumnOptions
+) -> tuple[Prepared, DatasetRows]:
+    """Choose columns by the options and the schema: all that hold numbers or texts."""
+    schema = opened.schema
+    files = find_files(path) if os.path.isdir(path) else [path]
+    parts = tuple(Part(Source(file), None, 0, 0) for file in files)
+    table = OpenTable(path, schema.empty_table(), parts, reading=reading)
+    names, left_out = choose_columns(table, options)
+    types = {name: schema.field(name).type for name in names}
+    used = [name for name in names if holds_numbers(types[name]) or holds_texts(types[name])]
+    left_out |= {name: "date" for name in names if name not in used}
+    if not used:
+        raise OptionError("No column is left to cluster.", "columns", "drop")
+    try:
+        rows = DatasetRows(opened, options.known, columns=used, missing=options.na_values)
+    except ValueError as error:
+        raise TableError(f"{path}: {error}") from None
+    readings = {n: Reading("category" if n in rows.counts else "number") for n in used}
+    columns = Columns(np.empty((0, len(used))), {}, readings, {}, rows.counts)
+    prepared = Prepared(
+        table, options, tuple(used), left_out, readings, ReadingRules(), options.row_names, columns
+    )
+    return prepared, rows

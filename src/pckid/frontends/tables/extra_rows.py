@@ -1,0 +1,57 @@
+"""Rows at the end of a table that are no data: totals and averages, found by arithmetic."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pckid.frontends.options import set_option
+from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.tables.scanning import OpenTable
+
+_MOST_ROWS = 3
+_FEWEST_ABOVE, _FEWEST_COLUMNS = 3, 2
+# A sum is exact but for rounding of its terms; a mean may be written with fewer digits.
+_OFF_SUM, _OFF_MEAN = 1e-9, 1e-3
+
+
+def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | None:
+    """Find totals below the rows of a text file or sheet, by its columns of numbers (n_rows,).
+
+    In two columns or more, and in half of those that vary, each of the last rows is the sum or the
+    mean of the rows above them. Rows below these that hold no number are no data, either.
+    """
+    if not columns or (table.text is None and table.parts[0].sheet is None):
+        return None
+    last = [np.flatnonzero(~np.isnan(values[-100:])) for values in columns.values()]
+    n_last = min(table.n_rows, 100)
+    n_below = min((n_last - 1 - each[-1] for each in last if len(each)), default=0)
+    end = table.n_rows - int(n_below)
+    for n_rows in range(1, _MOST_ROWS + 1):
+        if end < _FEWEST_ABOVE + n_rows:
+            break
+        kinds = [_compare(values[:end], n_rows) for values in columns.values()]
+        told = np.array([kind for kind in kinds if kind is not None]).reshape(-1, n_rows, 2)
+        fewest = max(_FEWEST_COLUMNS, len(told) / 2)
+        if (told.sum(axis=0).max(axis=1) >= fewest).all():
+            n_all = table.n_rows - end + n_rows
+            fix = set_option("skip_last", table.parts[-1].n_below + n_all)
+            return Doubt("extra rows", next(iter(columns)), (end,), {"n_rows": n_all}, (fix,))
+    return None
+
+
+def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool]] | None:
+    """Tell of each of the last rows of a column (n,) whether it is the sum, or the mean, of others.
+
+    None for a column that does not vary.
+    """
+    above, last = values[:-n_rows], values[-n_rows:]
+    seen = above[~np.isnan(above)]
+    if len(seen) == 0 or seen.min() == seen.max():
+        return None
+    total, size, mean = seen.sum(), np.abs(seen).sum(), seen.mean()
+    return [
+        (bool(abs(x - total) <= _OFF_SUM * size), bool(abs(x - mean) <= _OFF_MEAN * abs(mean)))
+        if x and np.isfinite(x)
+        else (False, False)
+        for x in last.tolist()
+    ]

@@ -1,0 +1,136 @@
+"""What a table holds, as plain data: a record for each column, with its problems."""
+
+from collections import Counter, defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pckid._utils.answers import find_order, list_categories
+from pckid.describe.columns import missing_patterns, summarise_column
+from pckid.frontends.options import ColumnOptions, Fix
+from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.categories import read_columns
+from pckid.frontends.tables.findings import Doubt, advice
+from pckid.frontends.tables.kinds import Reading
+from pckid.frontends.tables.scanning import OpenTable
+from pckid.series.wide import find_series
+
+_PATTERNS = 8
+_UNUSED = ("text", "constant", "empty")
+_QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
+
+
+class ColumnInspection(NamedTuple):
+    """What is known of one column."""
+
+    name: str
+    # A kind of reading, or "constant" or "empty"; "text" is what cannot be read before a problem
+    # is fixed.
+    kind: str
+    used: bool  # whether the clustering uses the column as it stands
+    reading: Reading
+    problems: tuple[Doubt, ...]
+    n_observed: int
+    n_distinct: int
+    share_missing: float
+    quartiles: dict[str, float | None]  # minimum to maximum of numbers
+    common: tuple[tuple[str, int], ...]  # the commonest categories, or a few in their order
+
+    @property
+    def number_format(self) -> str | None:
+        """How its numbers are written, such as "1.234,56"."""
+        return self.reading.number.name if self.reading.number else None
+
+    @property
+    def unit(self) -> str | None:
+        """Currency, percent sign or unit around its numbers."""
+        return next(iter(self.reading.choice.units), None) if self.reading.choice else None
+
+    @property
+    def missing_codes(self) -> tuple[str, ...]:
+        """Contents of cells that look like codes for missing values."""
+        return tuple(fix.choice for fix in advice(self.problems) if fix.option == "na_values")
+
+
+class TableInspection(NamedTuple):
+    """What is known of a table; where it has lines of cases, of the table of cases."""
+
+    table: OpenTable
+    columns: tuple[ColumnInspection, ...]
+    problems: tuple[Doubt, ...]  # all that is wrong or doubtful
+    row_names: str | None  # the column that names the rows, if one does
+    share_missing: float  # among the columns of numbers and categories
+    n_empty_rows: int
+    n_patterns: int
+    patterns: tuple[tuple[int, tuple[str, ...]], ...]  # how many rows lack which columns
+    notes: tuple[str, ...] = ()  # how lines made cases
+
+    @property
+    def series(self) -> dict[str, list[str]]:
+        """Columns of numbers whose names are a series, see `find_series`; none of cases."""
+        columns = () if self.notes else self.columns
+        return find_series(each.name for each in columns if each.kind == "number")
+
+    @property
+    def fixes(self) -> list[Fix]:
+        """What takes all advice."""
+        return advice(self.problems)
+
+
+def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> TableInspection:
+    """Find out what a table in memory holds, and all that is wrong or doubtful about it."""
+    found = prepare_table(table, options)
+    table = found.table
+    used = dict.fromkeys(found.names)
+    # The column of cases is not read as others are.
+    names = [name for name in table.names if name in found.readings]
+    others = [name for name in names if name not in used]
+    # What is not used is read for its figures alone.
+    rest = read_columns(table.rows, others, found.rules, found.readings)
+    numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(others, rest.X.T, strict=True))
+    counts = rest.counts | found.columns.counts
+    wrong = {*found.columns.wrong, *rest.wrong}
+    problems: defaultdict[str, list[Doubt]] = defaultdict(list)
+    for problem in found.problems:
+        problems[problem.column].append(problem)
+    columns = []
+    for name in names:
+        reading, summary = found.readings[name], summarise_column(name, numbers[name])
+        kind = "text" if name in wrong else reading.kind
+        if kind not in ("text", "date", "duration") and summary.n_distinct <= 1:
+            kind = "constant" if summary.n_observed else "empty"
+        # None where nothing is observed, for JSON knows no NaN.
+        levels = {key: getattr(summary, key) for key in _QUARTILES if kind == "number"}
+        columns.append(ColumnInspection(
+            name, kind, name in used and kind not in _UNUSED, reading,
+            tuple(problems[name]), summary.n_observed, summary.n_distinct, summary.share_missing,
+            {key: level if np.isfinite(level) else None for key, level in levels.items()},
+            _list_counts(counts.get(name, Counter())),
+        ))  # fmt: skip
+    read = [name for name in used if name not in wrong]
+    X = np.column_stack([numbers[name] for name in read]) if read else np.empty((0, 0))
+    return TableInspection(
+        table, tuple(columns), found.problems, found.row_names,
+        float(np.isnan(X).mean()) if X.size else 0.0,
+        int(np.isnan(X).all(axis=1).sum()) if X.size else 0, *_patterns(X, read),
+        tuple(found.notes_on_cases),
+    )  # fmt: skip
+
+
+def _list_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """List the commonest categories with their counts, or a few that have an order, in it."""
+    texts = list(counts)
+    listed = list_categories(texts, np.array([*counts.values()]), find_order(texts))
+    return tuple((texts[c], counts[texts[c]]) for c in listed)
+
+
+def _patterns(X: np.ndarray, names: list[str]) -> tuple[int, tuple[tuple[int, Any], ...]]:
+    """Count the patterns of missing cells; list the commonest by the columns that are missing."""
+    if not names:
+        return 0, ()
+    found = missing_patterns(~np.isnan(X))
+    shown = [
+        (int(n_rows), tuple(names[j] for j in np.flatnonzero(~observed)))
+        for n_rows, observed in zip(found.counts, found.observed[:_PATTERNS], strict=False)
+    ]
+    return len(found.counts), tuple(shown)

@@ -1,0 +1,266 @@
+"""Turn a table's columns into numbers, with NaN where a cell is missing."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid._utils.text import brief
+from pckid.frontends.tables.dates import (
+    DateFormat,
+    is_temporal,
+    read_dates,
+    read_temporal,
+    to_floats,
+)
+from pckid.frontends.tables.formats import NumberFormat, parse_plain, read_numbers
+from pckid.frontends.tables.table import FileTable, null_where
+
+MISSING_TOKENS = (
+    "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
+    ".", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}", "...", "(null)",
+    r"\N", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NV", "#WERT!", "#BEZUG!",
+    "#ZAHL!", "#N/D", "#VALEUR!", "#NOMBRE!", "#VALORE!", "#VALOR!", "#Ñ/D", "n.a.", "n. a.",
+    "not available", "not applicable", "no data", "k.A.", "k. A.", "keine Angabe",
+    "keine Angaben", "nicht verfügbar", "fehlt", "fehlend", "n/d",
+    "non disponible", "non renseigné", "non renseignée", "manquant", "s/d", "sin dato",
+    "sin datos", "no disponible", "non disponibile", "mancante", "não disponível",
+    "não informado", "sem dados", "n.v.t.", "niet beschikbaar", "geen gegevens", "saknas",
+    "ej tillgänglig", "brak danych", "нет данных",
+)  # fmt: skip
+"""Cells that mean "missing", whatever their case and the blanks around them."""
+MISSING_TEXTS = frozenset(token.strip().lower() for token in MISSING_TOKENS)
+WORDS = ("none", "nil", "-")
+"""Those among them that are values in a column of texts, such as no alcohol at all."""
+LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
+"""A cell that holds a limit, "<0.5" or "90+", and the number in it."""
+
+MAX_TEXTS = 20
+_CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
+
+
+class MissingTokens(NamedTuple):
+    """What counts as missing: texts in lower case, and numbers."""
+
+    texts: frozenset[str]
+    numbers: tuple[float, ...]
+    words: frozenset[str] = frozenset()  # of the texts, missing only among numbers
+    columns: Mapping[str, "MissingTokens"] = {}  # columns that have codes of their own
+    limits: str = ""  # "<0.5" among numbers is its "value", "half" of it, or "missing"
+
+    @classmethod
+    def with_defaults(
+        cls,
+        extra: Iterable[str] = (),
+        not_missing: Iterable[str] = (),
+        names: Sequence[str] = (),
+        limits: str = "",
+    ) -> "MissingTokens":
+        """Add tokens to the default list; one that reads as a number matches by value.
+
+        "age=-9" is a token of column `age` alone, if there is such a column among `names`.
+        """
+        tokens = MISSING_TEXTS - {token.strip().lower() for token in not_missing}
+        by_column: dict[str, list[str]] = {"": []}
+        for token in extra:
+            name, text = split_token(token, names)
+            by_column.setdefault(name, []).append(text)
+        base = cls(tokens, (), tokens.intersection(WORDS), {}, limits)._with(by_column.pop(""))
+        return base._replace(columns={n: base._with(codes) for n, codes in by_column.items()})
+
+    def _with(self, extra: Sequence[str]) -> "MissingTokens":
+        """Add tokens that were given."""
+        texts = {token.strip().lower() for token in extra}
+        numbers = *self.numbers, *filter(math.isfinite, map(_as_number, extra))
+        return self._replace(texts=self.texts | texts, numbers=numbers, words=self.words - texts)
+
+    def of(self, name: str) -> "MissingTokens":
+        """Give what counts as missing in one column."""
+        return self.columns.get(name, self)
+
+    @property
+    def among_texts(self) -> "MissingTokens":
+        """Give what counts as missing in a column of texts."""
+        return self._replace(texts=self.texts - self.words, limits="")
+
+
+def split_token(token: str, names: Sequence[str]) -> tuple[str, str]:
+    """Split a token such as "age=-9" into its column, "" for all of them, and its text."""
+    name, _, text = token.rpartition("=")
+    return (name, text) if name in names else ("", token)
+
+
+class NotNumbers(NamedTuple):
+    """Why a column is not numeric: how many cells, the first of them, and the commonest."""
+
+    n_cells: int
+    n_observed: int
+    example: str
+    row: int
+    texts: tuple[tuple[str, int], ...] = ()  # at most MAX_TEXTS of them, with their counts
+
+    @property
+    def by_type(self) -> bool:
+        """Whether the type of the column says it, and `example` what it holds."""
+        return not self.texts
+
+    @property
+    def all_texts(self) -> bool:
+        """Whether `texts` lists every text that is no number."""
+        return sum(count for _, count in self.texts) == self.n_cells
+
+    def after(self, total: "NotNumbers | None", start: int) -> "NotNumbers":
+        """Add what rows after row `start` hold to what those before them hold, if there are any."""
+        found = self._replace(row=start + self.row) if self.n_cells else self
+        if total is None:
+            return found
+        first = total if total.n_cells else found
+        texts = Counter(dict(total.texts)) + Counter(dict(found.texts))
+        return NotNumbers(
+            total.n_cells + found.n_cells, total.n_observed + found.n_observed,
+            first.example, first.row, tuple(texts.most_common(MAX_TEXTS)),
+        )  # fmt: skip
+
+
+def try_numbers(
+    table: FileTable,
+    name: str,
+    missing: MissingTokens,
+    form: NumberFormat | DateFormat | None = None,
+) -> np.ndarray | NotNumbers:
+    """Read one column as floats of shape (n_rows,), or say why that cannot be.
+
+    Texts are written as `form` says, by default with the decimal separator of the table and nothing
+    else. Only with a DateFormat are dates numbers.
+    """
+    column, missing = table.data.column(name), missing.of(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if is_text(kind):
+        values = _parse_texts(column, missing, form or NumberFormat(table.decimal))
+    elif pa.types.is_boolean(kind):
+        values = to_floats(column.cast(pa.uint8()))
+    elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        values = to_floats(column)
+    elif pa.types.is_null(kind):
+        values = np.full(len(column), np.nan)
+    elif isinstance(form, DateFormat) and is_temporal(kind):
+        values = read_temporal(column, form.part)
+    else:
+        holds = brief(f"values of type {kind}")
+        return NotNumbers(len(column) - column.null_count, len(column), holds, 1)
+    if isinstance(values, np.ndarray) and missing.numbers:
+        values[np.isin(values, missing.numbers)] = np.nan
+    return values
+
+
+def try_columns(
+    table: FileTable,
+    names: Sequence[str],
+    missing: MissingTokens,
+    forms: Mapping[str, NumberFormat | DateFormat | None] = MappingProxyType({}),
+) -> Iterator[np.ndarray | NotNumbers]:
+    """Read columns as floats, or say why that cannot be; short columns of text many at a time."""
+    n_rows = table.data.num_rows
+    at_once = max(1, _CELLS_AT_ONCE // max(n_rows, 1))
+    for start in range(0, len(names), at_once):
+        group = names[start : start + at_once]
+        columns = [table.data.column(name) for name in group]
+        alike = all(pa.types.is_string(c.type) for c in columns) and not any(
+            forms.get(name) or name in missing.columns for name in group
+        )
+        if len(group) > 1 and alike and sum(column.nbytes for column in columns) < _BYTES_AT_ONCE:
+            cells = pa.concat_arrays([chunk for column in columns for chunk in column.chunks])
+            joined = try_numbers(table._replace(data=pa.table({"": cells})), "", missing)
+            if isinstance(joined, np.ndarray):
+                yield from joined.reshape(len(group), n_rows)
+                continue
+        yield from (try_numbers(table, name, missing, forms.get(name)) for name in group)
+
+
+def holds_token(table: FileTable, name: str, token: str) -> bool:
+    """Return whether a cell of a column is a text, whatever its case, or the number that it is."""
+    column, number = table.data.column(name), _as_number(token)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column.type):
+        cells = pc.utf8_lower(pc.utf8_trim_whitespace(column))
+        if pc.any(pc.equal(cells, token.strip().lower())).as_py():
+            return True
+    if not math.isfinite(number):
+        return False
+    values = try_numbers(table, name, MissingTokens(frozenset(MISSING_TEXTS), ()))
+    return isinstance(values, np.ndarray) and bool((values == number).any())
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether cells of an Arrow type are texts."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def observed_cells(column: Any, missing: MissingTokens) -> Any:
+    """Take the blanks around texts away, and the texts that mean missing."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    cells = pc.utf8_trim_whitespace(column)
+    absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
+    if missing.limits == "missing":
+        absent = pc.or_(absent, pc.match_substring_regex(cells, LIMIT))
+    cells = null_where(absent, cells)
+    return without_limits(cells) if missing.limits else cells
+
+
+def without_limits(cells: Any) -> Any:
+    """Write limits such as "<0.5" as the numbers that they name."""
+    return pc.replace_substring_regex(cells, LIMIT, r"\1\2")
+
+
+def _parse_texts(
+    column: Any, missing: MissingTokens, form: NumberFormat | DateFormat
+) -> np.ndarray | NotNumbers:
+    """Parse a column of text."""
+    if isinstance(form, NumberFormat) and form.is_plain:
+        plain = parse_plain(_usual_cells(column, missing), form.decimal)
+        if plain is not None:
+            return plain
+    observed = observed_cells(column, missing)
+    if isinstance(form, DateFormat):
+        values, wrong = read_dates(observed, form)
+    else:
+        values, wrong = read_numbers(observed, form)
+        if form.is_plain and wrong.any():
+            # Parquet files hold True and False as such, and dataframes read them as such.
+            words = pc.utf8_lower(observed)
+            known = pc.is_in(words, value_set=pa.array(["true", "false", None], words.type))
+            is_other = ~known.to_numpy()
+            if is_other.sum() < wrong.sum():
+                values, wrong = to_floats(pc.equal(words, "true").cast(pa.uint8())), is_other
+    if missing.limits == "half":
+        below = pc.fill_null(pc.match_substring_regex(column, r"^\s*[<≤]"), False)
+        values = np.where(below.to_numpy(), values / 2, values)
+    if not wrong.any():
+        return values
+    row, texts = int(np.argmax(wrong)), Counter(observed.filter(pa.array(wrong)).to_pylist())
+    return NotNumbers(
+        int(wrong.sum()), len(observed) - observed.null_count, observed[row].as_py(), row + 1,
+        tuple(texts.most_common(MAX_TEXTS)),
+    )  # fmt: skip
+
+
+def _usual_cells(column: Any, missing: MissingTokens) -> Any:
+    """Take the texts that mean missing away if they are spelled as usual, without blanks."""
+    spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
+    tokens = pa.array(sorted(missing.texts | spelled), column.type)
+    return null_where(pc.is_in(column, value_set=tokens), column)
+
+
+def _as_number(token: str) -> float:
+    """Read a token as a cell with a decimal point is read; NaN where it is no number."""
+    return float(read_numbers(pa.array([token.strip()]), NumberFormat())[0][0])

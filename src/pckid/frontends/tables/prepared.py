@@ -1,0 +1,128 @@
+"""A table that is ready to be clustered: its columns, what goes with them, what is doubtful."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.tables.categories import Columns
+from pckid.frontends.tables.findings import Doubt, Fact
+from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.sniffing import TextFormat
+from pckid.input.cells import as_text
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The part of a table that is clustered, what goes with it, and what is doubtful about it."""
+
+    table: OpenTable  # without rows that advice left out
+    options: ColumnOptions  # with the advice that was taken
+    names: tuple[str, ...]  # the columns used; of lines of cases, the times are the last
+    # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
+    # "not chosen", or "unknown" to the model.
+    left_out: Mapping[str, str]
+    readings: Mapping[str, Reading]  # also of those left out by what they hold
+    rules: ReadingRules
+    row_names: str | None  # the column that names the rows
+    columns: Columns = field(repr=False)  # those used; without cells where rows come in batches
+    notes: tuple[Fact, ...] = ()
+    problems: tuple[Doubt, ...] = ()
+    weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,)
+    series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
+    lines: Prepared | None = None  # how these were read; with their cells only if these are kept
+
+    @property
+    def units(self) -> dict[str, str]:
+        """What the numbers of columns are in, such as "%" or "$", where they have a unit."""
+        choices = {name: reading.choice for name, reading in self.readings.items()}
+        return {name: each.unit for name, each in choices.items() if each and each.unit}
+
+    @property
+    def text(self) -> TextFormat | None:
+        """How a text table is written: with a decimal comma where one of its columns has it."""
+        forms = (reading.number for reading in self.readings.values())
+        has_comma = any(form is not None and form.decimal == "," for form in forms)
+        text = self.table.text
+        return text._replace(decimal=",") if text and has_comma else text
+
+    @property
+    def X(self) -> np.ndarray:
+        """The numbers (n_rows, n_columns); those of categories are codes."""
+        return self.columns.X
+
+    @property
+    def texts(self) -> Mapping[str, list[str | None]]:
+        """The cells of the columns of categories."""
+        return self.columns.texts
+
+    @property
+    def counts(self) -> Mapping[str, Counter[str]]:
+        """How often each category stands in its column."""
+        return self.columns.counts
+
+    @property
+    def frame(self) -> Any:
+        """The columns used, as estimators take them: cases as the SeriesTable that they are, and
+        other rows as an Arrow table of numbers, NaN where missing, and texts."""
+        if self.series is not None:
+            return self.series
+        columns = dict(zip(self.names, map(pa.array, self.X.T), strict=True))
+        texts = {name: pa.array(cells, pa.string()) for name, cells in self.texts.items()}
+        return pa.table(columns | texts)
+
+    @cached_property
+    def ids(self) -> list[str] | None:
+        """Names of the rows."""
+        return self._cells(self.row_names)
+
+    @property
+    def groups(self) -> list[str | None] | None:
+        """Which rows belong together: those of one name, where names repeat; None: none do."""
+        names = [cell or None for cell in self.ids or ()]
+        return names if len(set(names)) < len(names) - names.count(None) else None
+
+    @property
+    def together(self) -> list[Fact]:
+        """A note that rows which share a name are judged together, if any do."""
+        groups = self.groups
+        if groups is None:
+            return []
+        data = {"column": self.row_names, "n_names": len(set(groups) - {None})}
+        return [Fact("rows_together", data | {"n_rows": len(groups)})]
+
+    @cached_property
+    def labels(self) -> list[str] | None:
+        """Known groups of the rows."""
+        return self._cells(self.options.labels)
+
+    @property
+    def known(self) -> list[str] | None:
+        """The groups of rows that are known for the fit, "" for the others."""
+        cells, tokens = self._cells(self.options.known), self.rules.missing.texts
+        return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
+
+    @property
+    def notes_on_cases(self) -> list[str]:
+        """How lines made cases; nothing of other rows."""
+        return [] if self.series is None else self.series.notes
+
+    @property
+    def stops(self) -> bool:
+        """Whether something must be fixed first."""
+        return any(problem.stops for problem in self.problems)
+
+    def _cells(self, name: str | None) -> list[str] | None:
+        """Read a column as text; a missing cell is empty."""
+        if name is None:
+            return None
+        cells = self.table.data.column(name).to_pylist()
+        return ["" if cell is None else as_text(cell) for cell in cells]

@@ -1,0 +1,236 @@
+"""Prepare the columns of a table that was read; every front end calls `open_table`, then this.
+
+    source → open_table(ReadOptions) → OpenTable → prepare(ColumnOptions) → Prepared
+
+Nothing here knows a front end: problems, notes and fixes are data.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pckid.frontends.options import ColumnOptions, Fix, pairs_of
+from pckid.frontends.tables.categories import Columns, read_columns
+from pckid.frontends.tables.choosing import (
+    Known,
+    choose_columns,
+    find_other_units,
+    find_unmatched,
+    match_known_categories,
+    read_rules,
+    read_weight_column,
+    use_known_columns,
+)
+from pckid.frontends.tables.findings import Doubt, Fact, advice
+from pckid.frontends.tables.kinds import Reading, expect_numbers, find_readings
+from pckid.frontends.tables.meanings import find_case_and_time
+from pckid.frontends.tables.numbers import WORDS, MissingTokens, try_numbers
+from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.problems import (
+    ABOUT_USE,
+    find_problems,
+    find_rows_below_names,
+)
+from pckid.frontends.tables.scanning import OpenTable
+
+# What is fixed may bring more to light: a code for missing that hid an outlier.
+_MOST_ROUNDS = 5
+# Columns of more answers are no questions of a survey.
+_MOST_ANSWERS = 11
+# Of the lines that hold one value each, so many are of another case, time or variable.
+_SINGLE = 0.9
+# What fixes a column that a model knows, and one that cases need: neither can be dropped.
+_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below"})
+_FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
+
+
+def prepare(
+    table: OpenTable,
+    options: ColumnOptions | None = None,
+    known: Known | None = None,
+) -> Prepared:
+    """Choose the columns to cluster, read them, and list all that is doubtful about them.
+
+    A model that knows its columns has settled which are used, and as what. An OptionError says
+    that an option names no column, leaves none, or is about cells that are not there.
+    """
+    options = options or ColumnOptions()
+    if known is None:
+        facts = list(find_unmatched(table, options))
+    else:
+        table, options = use_known_columns(table, options, known)
+        absent = [name for name in known.names if name in table.added]
+        facts = [Fact("columns_absent", {"columns": absent})] if absent else []
+    found = _prepare_once(table, options, known)
+    taken: list[Fact] = []
+    while options.take_advice and len(taken) < _MOST_ROUNDS:
+        fresh = [fix for fix in advice(found.problems) if _changes(fix, table, options)]
+        if not fresh:
+            break
+        taken.append(Fact("advice_taken", {"fixes": fresh}))
+        options = options.with_fixes(fresh)
+        for option, value in pairs_of(fresh):
+            table = table.without_last(value) if option == "skip_last" else table
+            table = table.without_first(value) if option == "skip_below" else table
+        found = _prepare_once(table, options, known)
+    return replace(found, notes=(*taken, *found.notes, *facts))
+
+
+def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
+    """Return whether a fix changes anything that was not fixed before."""
+    option, value, _ = fix
+    if option == "skip_last":
+        return value > table.parts[-1].n_below
+    if option == "skip_below":
+        return value > table.n_skipped
+    return options.with_fixes([fix]) != options
+
+
+def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None) -> Prepared:
+    """Choose and read columns, and look for problems; no advice is taken."""
+    names, left_out = choose_columns(table, options)
+    rules = read_rules(table, options)
+    readings, plain = find_readings(table.rows, names + options.times, rules)
+    if all(readings[name].kind in ("row name", "free text") for name in names):
+        rules = rules._replace(kept=rules.kept.union(names))
+        readings, plain = find_readings(table.rows, names + options.times, rules)
+    if known is not None:
+        readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
+        left_out = dict.fromkeys(left_out, "unknown")
+    used = [name for name in names if rules.uses(name, readings[name].kind)]
+    row_names = options.row_names
+    if row_names is None:
+        row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
+    read = used + options.times
+    columns = read_columns(table.rows, read, rules, readings, plain)
+    problems = find_problems(columns, rules, table) if read else []
+    if options.lines is None:
+        problems += [] if known or options.row_names else _find_lines(table, columns, readings)
+    else:
+        problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
+    if not used:
+        problems = [Doubt("nothing left", names[0], stops=True)]
+    rows_below = find_rows_below_names(problems, columns, table)
+    if rows_below is not None:  # What they hide shows at once.
+        table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
+        below = _prepare_once(table, options, known)
+        return replace(below, problems=(rows_below, *below.problems))
+    if known is None:
+        kept = set(used)
+        left_out |= {name: readings[name].kind for name in names if name not in kept}
+        facts = list(_kept_words(columns.counts))
+    else:
+        columns, facts = match_known_categories(columns, known)
+        problems = _settle(problems, names, _FOR_CELLS)
+        problems += find_other_units(known.units, columns.readings)
+    return Prepared(
+        table, options, tuple(read), left_out, readings, rules, row_names,
+        columns, (*_notes(left_out, readings), *_same_answers(columns.counts), *facts),
+        tuple(problems), read_weight_column(table, options.weights, rules.missing),
+    )  # fmt: skip
+
+
+def _find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Reading]) -> list[Doubt]:
+    """Report columns by which rows may be lines of cases, each with a time of its own.
+
+    Dates, which are left out otherwise, are read for that.
+    """
+    kinds = {name: reading.kind for name, reading in readings.items()}
+    dated = {name: kinds[name] == "date" and not readings[name].doubt for name in kinds}
+    numbers = dict(zip(columns.readings, columns.X.T, strict=True))
+    for name in (name for name in kinds if dated[name] and name not in numbers):
+        found = try_numbers(table.rows, name, MissingTokens.with_defaults(), readings[name].form)
+        if isinstance(found, np.ndarray):
+            numbers[name] = found
+    times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
+    whole = {n: x for n, x in times.items() if not dated[n] and np.all(x == np.round(x))}
+    cases = {n: x for n, x in numbers.items() if kinds[n] == "category"} | whole
+    lines, more = find_case_and_time(cases, times, dated), dict[str, str]()
+    # Where each line holds one value, the lines of one variable are looked at.
+    for name in [name for name in cases if kinds[name] == "category"] if lines is None else ():
+        first = numbers[name] == 0
+        found_there = find_case_and_time(
+            {n: x[first] for n, x in cases.items() if n != name},
+            {n: x[first] for n, x in times.items()}, dated,
+        )  # fmt: skip
+        if found_there is not None:
+            more = _find_variable(table, found_there.case, found_there.time, readings)
+            lines = found_there if more else None
+            break
+    if lines is None:
+        return []
+    data = {"n_distinct": lines.n_cases, "n_observed": len(columns.X), "time": lines.time, **more}
+    return [Doubt("repeated ids", lines.case, (), data)]
+
+
+def _find_variable(
+    table: OpenTable, case: str, time: str, readings: Mapping[str, Reading]
+) -> dict[str, str]:
+    """Find the columns of variable and value, where each line of a table holds a single value.
+
+    The other columns hold numbers, and categories: lines of a case and a time differ in the first
+    one, which any others, such as units, follow.
+    """
+    kinds = {name: each.kind for name, each in readings.items() if name not in (case, time)}
+    variable, *others = [n for n, kind in kinds.items() if kind == "category"] or [""]
+    values = [name for name, kind in kinds.items() if kind == "number"]
+    if not variable or len(values) != 1:
+        return {}
+    data = table.data
+    n_variables, n_with_others, n_times, n_lines = (
+        data.group_by(names).aggregate([]).num_rows
+        for names in ([variable], [variable, *others], [case, time], [case, time, variable])
+    )
+    is_long = n_lines >= _SINGLE * data.num_rows and n_times < _SINGLE * n_lines
+    is_long = is_long and n_with_others == n_variables
+    return {"variable": variable, "value": values[0]} if is_long else {}
+
+
+def _settle(
+    problems: list[Doubt], names: Collection[str | None], options: Collection[str]
+) -> list[Doubt]:
+    """Ask nothing about the use of columns that must stay, and give fixes by these options only."""
+    return [
+        problem._replace(fix=tuple(fix for fix in problem.fix if fix.option in options))
+        if problem.column in names
+        else problem
+        for problem in problems
+        if problem.column not in names or problem.code not in ABOUT_USE
+    ]
+
+
+def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iterator[Fact]:
+    """List which columns name rows, hold dates, or write numbers in some way."""
+    by_reason: dict[str, list[str]] = {}
+    ways: dict[tuple[Any, ...], list[str]] = {}
+    for name, reading in readings.items():
+        if left_out.get(name) == reading.kind:
+            by_reason.setdefault(reading.kind, []).append(name)
+        if reading.choice and reading.number and name not in left_out and not reading.doubt:
+            ways.setdefault((reading.number, *reading.choice.units), []).append(name)
+    for kind in ("row name", "free text", "date", "duration"):
+        if kind in by_reason:
+            yield Fact("left_out", {"why": kind, "columns": by_reason[kind]})
+    for names in ways.values():
+        yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
+
+
+def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
+    """List columns that share three answers or more, as questions of a survey do."""
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for name, texts in counts.items():
+        columns.setdefault(tuple(sorted(texts)), []).append(name)
+    for answers, names in columns.items():
+        if len(names) > 1 and 3 <= len(answers) <= _MOST_ANSWERS:
+            yield Fact("same_answers", {"columns": names, "answers": list(answers)})
+
+
+def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
+    """List columns of texts in which words for missing are taken as values."""
+    for name, texts in counts.items():
+        words = {text: n for text, n in texts.items() if text.lower() in WORDS}
+        if words:
+            yield Fact("words_kept", {"column": name, "words": words})

@@ -1,0 +1,256 @@
+"""Everything that is wrong or doubtful about the columns of a table, as plain data."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid._utils.answers import MAX_CATEGORIES
+from pckid._utils.text import number_hint
+from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
+from pckid.frontends.tables.categories import Columns
+from pckid.frontends.tables.extra_rows import find_totals
+from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_numbers
+from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.meanings import looks_like_identifier
+from pckid.frontends.tables.numbers import LIMIT, NotNumbers
+from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable, Part, name_row
+from pckid.input.sentinels import find_codes
+
+NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
+"""What a clustering adds to a table."""
+NAME_COLUMN = "cluster_name"
+"""What it adds where clusters have names."""
+ABOUT_USE = frozenset({"may name the rows", "may be a code", "earlier result", "repeated ids"})
+"""Problems that ask whether a column should be used, and as what."""
+_MOST_CODES = 5
+_REPEATED = 5  # rows for each different value of a column of codes
+# In days since 1970: databases write 9999-12-31 where something has not ended.
+_LAST_DAY = 2_932_896
+# Two rows of questions, and one of what Qualtrics calls them.
+_MOST_BELOW = 3
+
+
+def find_rows_below_names(
+    problems: Sequence[Doubt], columns: Columns, table: OpenTable
+) -> Doubt | None:
+    """Take text in the first rows of several columns of numbers for one problem.
+
+    These rows hold no number, but units, or the questions of a survey.
+    """
+    texts = [p for p in problems if p.code == "text among numbers" and p.rows == (1,)]
+    n_rows = _count_rows_of_text(texts, columns, table) if len(texts) > 1 else 0
+    if n_rows == 0:
+        return None
+    data = {
+        "texts": [problem.data["example"] for problem in texts],
+        "n_columns": len(texts),
+        "where": texts[0].data["where"],
+        "n_rows": n_rows,
+    }
+    skip = set_option("skip_below", table.n_skipped + n_rows)
+    return Doubt("rows below names", texts[0].column, (1,), data, (skip,), True)
+
+
+def _count_rows_of_text(texts: Sequence[Doubt], columns: Columns, table: OpenTable) -> int:
+    """Count the first rows without a number where columns hold text in these alone."""
+    first = table.data.select([problem.column for problem in texts]).slice(0, _MOST_BELOW)
+    few = []  # columns of so few texts that all of these are known
+    for column, problem in zip(first.columns, texts, strict=True):
+        if problem.data["n_cells"] <= _MOST_BELOW:
+            cells = [str(cell or "").strip() for cell in column.to_pylist()]
+            few.append((cells, dict(problem.data["texts"])))
+    numeric = [reading.kind == "number" for reading in columns.readings.values()]
+    for n_rows in range(_MOST_BELOW - table.n_skipped, 0, -1):
+        n_alike = sum(Counter(cells[:n_rows]) == known for cells, known in few)
+        others = any(set(cells[:n_rows]) - known.keys() - {""} for cells, known in few)
+        if n_alike > 1 and not others and not np.isfinite(columns.X[:n_rows, numeric]).any():
+            return n_rows
+    return 0
+
+
+def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> list[Doubt]:
+    """List all that is wrong or doubtful about columns that are used."""
+    found: list[Doubt] = []
+    rows = table.rows
+    counts, others = columns.counts, {*columns.wrong, *columns.counts}
+    measured = [
+        j
+        for j, (name, reading) in enumerate(columns.readings.items())
+        if reading.kind == "number" and name not in others
+    ]
+    names = list(columns.readings)
+    extra = find_totals({names[j]: columns.X[:, j] for j in measured}, table)
+    codes = find_codes(columns.X, measured)
+    n_coded = Counter(code.value for some in codes.values() for code in some)
+    n_holding = {code: (columns.X[:, measured] == code).any(axis=0).sum() for code in n_coded}
+    for j, (name, reading) in enumerate(columns.readings.items()):
+        doubt = _find_doubt(name, reading)
+        if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%":
+            doubt = _find_fractions(doubt, columns.X[:, j], rows.data.column(name))
+        if doubt is not None:
+            found.append(doubt)
+            if doubt.stops:
+                continue
+        wrong = columns.wrong.get(name)
+        if extra and wrong and wrong.row > len(columns.X) - extra.data["n_rows"]:
+            extra = extra._replace(stops=True)
+        elif wrong:
+            found.append(_text_among_numbers(name, wrong, rows, counts, reading))
+        elif name in counts:
+            found += _category_problems(name, counts[name])
+        else:
+            values = columns.X[:, j]
+            if j in codes:
+                # Other columns hold it as a plain value.
+                elsewhere = any(n_holding[c.value] > n_coded[c.value] for c in codes[j])
+                where = name if elsewhere else ""
+                fix = tuple(take_as_missing(f"{code.value:g}", where) for code in codes[j])
+                found.append(Doubt("code for missing", name, (), {"codes": codes[j]}, fix))
+            elif reading.kind == "date" and (values >= _LAST_DAY).any():
+                found.append(Doubt("outlier", name, (), {"value": "9999-12-31"}))
+            elif (outlier := find_outlier(values)) is not None:
+                found.append(Doubt("outlier", name, (), {"value": f"{outlier:g}"}))
+            found += _number_problems(name, values, reading, rows)
+    return [extra, *found] if extra else found
+
+
+def find_outlier(values: np.ndarray) -> float | None:
+    """Find the value of a column (n_samples,) that is so far out that others seem all alike.
+
+    It lies more than 100,000 times as far from the median as the middle half spreads.
+    """
+    seen = values[np.isfinite(values)]
+    if len(seen) < 5:
+        return None
+    low, median, high = np.quantile(seen, [0.25, 0.5, 0.75])
+    # Halves, because the difference of two huge numbers of opposite sign would overflow.
+    distance = np.abs(seen / 2 - median / 2)
+    farthest = int(np.argmax(distance))
+    return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
+
+
+def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None) -> Doubt:
+    """Report that a row, counted from 1, holds an infinite number: as a text, or as such."""
+    fix = take_as_missing(cell.strip()) if isinstance(cell, str) else drop_column(name)
+    data = {"where": name_row(parts, row)}
+    return Doubt("infinite numbers", name, (row,), data, (fix,), True)
+
+
+def _find_doubt(name: str, reading: Reading) -> Doubt | None:
+    """Report what must be asked about the way a column is written."""
+    choice = reading.choice
+    if name in (*NEW_COLUMNS, NAME_COLUMN):
+        return Doubt("earlier result", name, fix=(drop_column(name),), stops=True)
+    if reading.doubt == "order":
+        ways = tuple(read_as(name, way) for way in ("day-first", "month-first"))
+        return Doubt("ambiguous dates", name, (), {"ways": ways}, stops=True)
+    if reading.doubt == "orders":
+        return Doubt("mixed dates", name, fix=(drop_column(name),), stops=True)
+    if reading.doubt == "units" and choice:
+        data = {"units": dict(choice.units), "n_bare": choice.n_bare}
+        return Doubt("mixed units", name, (), data, (drop_column(name),), True)
+    if reading.doubt == "format" and choice and choice.rival:
+        rival = choice.rival._replace(units=choice.format.units)
+        both = sorted((choice.format, rival), key=lambda form: not form.thousands)
+        ways = tuple(read_as(name, form.name) for form in both)
+        cell = pa.array([choice.example])
+        numbers = tuple(float(read_numbers(cell, form)[0][0]) for form in both)
+        data = {"example": choice.example, "numbers": numbers, "ways": ways}
+        return Doubt("ambiguous numbers", name, (), data, stops=True)
+    if choice and choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units):
+        data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
+        return Doubt("unit left out", name, (), data | {"n_cells": choice.n_fitting})
+    return None
+
+
+def _find_fractions(problem: Doubt, values: np.ndarray, cells: Any) -> Doubt:
+    """Take bare numbers (n_rows,) of at most 1 beside percentages for fractions, another unit."""
+    has_sign = pc.fill_null(pc.match_substring(cells, "%"), False).to_numpy()
+    bare, signed = values[~has_sign], values[has_sign]
+    if np.nanmax(bare, initial=0) > 1 or np.nanmax(signed, initial=0) <= 1:
+        return problem
+    n_bare, n_cells = problem.data["n_bare"], problem.data["n_cells"]
+    data = {"units": {"%": n_cells - n_bare}, "n_bare": n_bare}
+    return Doubt("mixed units", problem.column, (), data, (drop_column(problem.column),), True)
+
+
+def _text_among_numbers(
+    name: str,
+    found: NotNumbers,
+    rows: FileTable,
+    counts: Mapping[str, Counter[str]],
+    reading: Reading,
+) -> Doubt:
+    """Report text in a column of numbers; `counts` are texts of other columns."""
+    data = found._asdict() | {"where": "" if found.by_type else name_row(rows.parts, found.row)}
+    if found.by_type:
+        return Doubt("no numbers", name, (), data, (drop_column(name),), True)
+    few = len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
+    # Values that come again and again are categories, and so is a word among them.
+    coded = few and _REPEATED * pc.count_distinct(rows.data.column(name)).as_py() <= len(rows.data)
+    form = reading.number or NumberFormat(rows.decimal)
+    others = [text for text, _ in found.texts if not _is_limit(text, form)]
+    codes = tuple(
+        take_as_missing(text, name if any(text in each for each in counts.values()) else "")
+        for text in others
+    )
+    plain = len(others) <= _MOST_CODES and not any(map(number_hint, others))
+    if found.all_texts and plain and len(others) < len(found.texts):
+        fix: tuple[Fix, ...] = (set_option("limits", "value"), *codes)
+        return Doubt("limits", name, (found.row,), data, fix, True)
+    fix = codes if found.all_texts and few and plain else (drop_column(name),)
+    fix = (read_as(name, "category"),) if fix == codes and coded else fix
+    return Doubt("text among numbers", name, (found.row,), data, fix, True)
+
+
+def _is_limit(text: str, form: NumberFormat) -> bool:
+    """Whether a text is a limit such as "<0.5" or "90+" of a number as others are written."""
+    number = re.sub(LIMIT, r"\1\2", text)
+    return number != text and not read_numbers(pa.array([number]), form)[1][0]
+
+
+def _category_problems(name: str, counts: Counter[str]) -> list[Doubt]:
+    """Report texts that are too many, or may be spellings of one category."""
+    n_distinct, n_observed = len(counts), counts.total()
+    # Texts that are all different are left out in any case.
+    if n_distinct == n_observed:
+        return []
+    data = {"n_distinct": n_distinct, "n_observed": n_observed}
+    if n_distinct > MAX_CATEGORIES:
+        return [Doubt("too many categories", name, (), data, (drop_column(name),), True)]
+    alike: dict[str, list[tuple[str, int]]] = {}
+    for text, count in counts.most_common():
+        alike.setdefault("".join(text.casefold().split()), []).append((text, count))
+    for initial in [key for key in alike if len(key) == 1]:
+        longer = [key for key in alike if key.startswith(initial) and key != initial]
+        if len(longer) == 1 and len(longer[0]) > 2 and longer[0].isalpha():
+            alike[longer[0]] += alike.pop(initial)
+    variants = [texts for texts in alike.values() if len(texts) > 1]
+    return [Doubt("spelling variants", name, (), {"variants": variants})] if variants else []
+
+
+def _number_problems(
+    name: str, values: np.ndarray, reading: Reading, rows: FileTable
+) -> Iterator[Doubt]:
+    """Report what looks wrong in a column of numbers, which may name the rows, or be codes."""
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        row = int(infinite[0])
+        yield infinite_number(name, row + 1, rows.parts, rows.data.column(name)[row].as_py())
+    if reading.kind != "number" or reading.choice:
+        return
+    seen = values[np.isfinite(values)]
+    n_distinct = len(np.unique(seen))
+    if looks_like_identifier(values) and not reading.has_zeros:
+        yield Doubt("may name the rows", name)
+    elif n_distinct > 1 and reading.has_zeros:
+        few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
+        fix = read_as(name, "category") if few else drop_column(name)
+        yield Doubt("may be a code", name, fix=(fix,))

@@ -1,0 +1,183 @@
+"""Write a table to an .xlsx file, with further sheets beside it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from decimal import Decimal
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from pckid.exceptions import TableError
+
+MOST_ROWS = 1 << 20  # of a sheet, its header among them
+MOST_COLUMNS = 1 << 14
+_LONGEST_TEXT = 32_767
+_LARGEST_WHOLE = 2**53
+# A table that is written twice gives the same bytes.
+_CREATED = datetime.datetime(2000, 1, 1)
+
+Sheets = Mapping[str, Sequence[Sequence[Any]]]
+"""Further sheets by name: rows of cells, the first of them the header; a share is a `Share`."""
+
+
+def refuse_many_rows(n_rows: int) -> None:
+    """Raise if rows do not fit a sheet below its header."""
+    if n_rows >= MOST_ROWS:
+        raise TableError(
+            f"A sheet of .xlsx takes {MOST_ROWS - 1:,} rows, and the table has more. Write .csv or "
+            ".parquet."
+        )
+
+
+def list_values(column: Any) -> list[Any]:
+    """List the values of a column; times of nanoseconds, which Python lacks, to the microsecond."""
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if pa.types.is_duration(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.duration("us"), safe=False)
+    return column.to_pylist()
+
+
+def _as_it_was(text: Any) -> Any:
+    """Give a cell that means missing as it was: a number such as -999, a text, or None if empty."""
+    if text is None or not str(text).strip():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return str(text)
+    return number if math.isfinite(number) else str(text)
+
+
+class Share(float):
+    """A number that is shown in percent."""
+
+
+class WorkbookWriter:
+    """Write the rows of a table to the first sheet of a workbook, part by part.
+
+    Further sheets are written after it; `origin` is kept as the workbook's comment.
+    """
+
+    def __init__(self, file: BinaryIO, sheets: Sheets, origin: str | None) -> None:
+        self._stack = ExitStack()
+        # Beside the file, in a folder that nobody else may open, removed in the end.
+        beside = os.path.dirname(file.name) if isinstance(getattr(file, "name", 0), str) else None
+        folder = tempfile.TemporaryDirectory(prefix=".pckid-", suffix=".tmp", dir=beside)
+        options = {
+            "constant_memory": True,
+            "tmpdir": self._stack.enter_context(folder),
+            "strings_to_formulas": False,
+            "strings_to_numbers": False,
+            "strings_to_urls": False,
+        }
+        import xlsxwriter
+
+        self._book = xlsxwriter.Workbook(file, options)
+        self._book.set_properties({"created": _CREATED, "comments": origin or ""})
+        self._formats = {
+            name: self._book.add_format(how)
+            for name, how in {
+                "header": {"bold": True, "bottom": 1},
+                "date": {"num_format": "yyyy-mm-dd"},
+                "datetime": {"num_format": "yyyy-mm-dd hh:mm:ss"},
+                "span": {"num_format": "[h]:mm:ss"},
+                "share": {"num_format": "0.0%"},
+                "figure": {"num_format": "0.00"},
+            }.items()
+        }
+        self._sheets, self._table, self._n_rows, self._n_cut = sheets, None, 0, 0
+
+    def __enter__(self) -> WorkbookWriter:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        with self._stack:
+            if error[0] is None:
+                self._finish()
+            elif self._table is not None:
+                # Where rows wait for the end; nothing is written of them.
+                self._table.row_data_fh.close()
+
+    def write_table(self, data: Any, texts: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Write some rows; all parts have the same columns.
+
+        Cells without a number are written as their columns in `texts` have them, such as "n/a".
+        """
+        if self._table is None:
+            self._table = self._add_sheet("table", data.column_names)
+        refuse_many_rows(self._n_rows + data.num_rows)
+        columns = [list_values(column) for column in data.columns]
+        for name, column in texts.items():
+            j, as_read = data.column_names.index(name), column.to_pylist()
+            columns[j] = [
+                _as_it_was(text) if cell is None else cell
+                for cell, text in zip(columns[j], as_read, strict=True)
+            ]
+        kinds = ["figure" if field.name == "confidence" else "" for field in data.schema]
+        shown = [self._formats.get(kind) for kind in kinds]
+        for row, cells in enumerate(zip(*columns, strict=True), self._n_rows + 1):
+            for j, cell in enumerate(cells):
+                self._put(self._table, row, j, cell, shown[j])
+        self._n_rows += data.num_rows
+
+    def _add_sheet(self, name: str, header: Sequence[str]) -> Any:
+        """Begin a sheet with its names, which stay in sight and can be filtered by."""
+        if len(header) > MOST_COLUMNS:
+            raise TableError(
+                f"A sheet of .xlsx takes {MOST_COLUMNS:,} columns, and the table has "
+                f"{len(header):,}. Write .csv or .parquet."
+            )
+        sheet = self._book.add_worksheet(name)
+        sheet.freeze_panes(1, 0)
+        for j, text in enumerate(header):
+            sheet.set_column(j, j, min(max(len(text) + 2, 9), 40))
+            sheet.write_string(0, j, text[:_LONGEST_TEXT], self._formats["header"])
+        return sheet
+
+    def _put(self, sheet: Any, i: int, j: int, cell: Any, shown: Any = None) -> None:
+        """Write a cell; as text what Excel would round, or what lies before its first day."""
+        if cell is None or cell != cell or cell in (math.inf, -math.inf):
+            return
+        rounded = isinstance(cell, Integral) and abs(int(cell)) > _LARGEST_WHOLE
+        if isinstance(cell, bool):
+            sheet.write_boolean(i, j, cell)
+        elif isinstance(cell, Real | Decimal) and not rounded:
+            sheet.write_number(i, j, cell, shown)
+        elif isinstance(cell, datetime.timedelta | datetime.time):
+            sheet.write_datetime(i, j, cell, self._formats["span"])
+        elif isinstance(cell, datetime.date) and cell.year >= 1900:
+            kind = "datetime" if isinstance(cell, datetime.datetime) else "date"
+            moment = cell.replace(tzinfo=None) if isinstance(cell, datetime.datetime) else cell
+            sheet.write_datetime(i, j, moment, self._formats[kind])
+        else:
+            text = str(cell)  # as text, whatever it begins with
+            self._n_cut += len(text) > _LONGEST_TEXT
+            sheet.write_string(i, j, text[:_LONGEST_TEXT])
+
+    def _finish(self) -> None:
+        """Write the further sheets, and close the file."""
+        if self._table is not None and self._n_rows:
+            self._table.autofilter(0, 0, self._n_rows, self._table.dim_colmax)
+        for name, rows in self._sheets.items():
+            sheet = self._add_sheet(name, rows[0])
+            for i, cells in enumerate(rows[1:], 1):
+                for j, cell in enumerate(cells):
+                    share = self._formats["share"] if isinstance(cell, Share) else None
+                    self._put(sheet, i, j, cell, share)
+        self._book.close()
+        if self._n_cut:
+            warnings.warn(
+                f"{self._n_cut:,} text(s) of more than {_LONGEST_TEXT:,} characters were cut: a "
+                "cell of .xlsx takes no more.",
+                stacklevel=2,
+            )

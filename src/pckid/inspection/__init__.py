@@ -1,1 +1,0 @@
-"""What a table holds before it is clustered: columns, problems, advice."""

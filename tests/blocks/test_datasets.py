@@ -1,0 +1,107 @@
+"""Data sets of pyarrow: columns are what the schema says, and batches are the rows in memory."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from pckid import PCKID, write_labels
+from pckid.blocks import blocked, datasets
+from pckid.blocks.datasets import DatasetRows
+
+SMALL = {"n_inits": 2, "max_components": 4, "max_samples": 1.0, "random_state": 0}
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)) + 6 * (np.arange(90) % 3)[:, None]
+    X[:, 1:][rng.random((90, 2)) < 0.3] = np.nan
+    columns = {name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate("abc")}
+    towns = pa.array(rng.choice(["Bath", "Ely", "", None], 90).tolist()).dictionary_encode()
+    return pa.table({"id": range(90), **columns, "flag": X[:, 0] > 5, "town": towns})
+
+
+@pytest.fixture
+def dataset(table, tmp_path, monkeypatch):
+    """Write the table into two files, to be read a few rows at a time."""
+    monkeypatch.setattr(datasets, "_MOST_ROWS", 7)
+    for number, part in enumerate((table[:40], table[40:])):
+        pq.write_table(part, tmp_path / f"{number}.parquet", row_group_size=16)
+    return ds.dataset(tmp_path)
+
+
+USED = ["a", "b", "c", "flag", "town"]
+
+
+def test_batches_are_the_rows_in_order(dataset, table):
+    rows = DatasetRows(dataset, columns=USED)
+    batches = list(rows.batches(["id"]))
+    assert max(len(batch.X) for batch in batches) <= 7
+    assert [i for batch in batches for i in batch.data["id"].to_pylist()] == list(range(90))
+    X = np.concatenate([batch.X for batch in batches])
+    for j, name in enumerate("abc"):
+        np.testing.assert_array_equal(X[:, j], table[name].to_pandas())
+    np.testing.assert_array_equal(X[:, 3], table["flag"].to_numpy())
+    codes = {"Bath": 0.0, "Ely": 1.0}
+    towns = [codes.get(town, np.nan) for town in table["town"].to_pylist()]
+    np.testing.assert_array_equal(X[:, 4], towns)
+    assert rows.categories == {4: ["Bath", "Ely"]}
+
+
+def test_labels_are_those_of_the_frame(dataset, table, tmp_path):
+    frame = table.select(USED).to_pandas()
+    frame["town"] = frame["town"].where(frame["town"] != "")
+    expected = PCKID(3, **SMALL).fit(frame)
+    model = PCKID(3, **SMALL).fit(dataset.scanner(columns=USED))
+    assert not hasattr(model, "labels_")
+    np.testing.assert_array_equal(model.predict(dataset.scanner(columns=USED)), expected.labels_)
+    totals = write_labels(model, dataset, tmp_path / "o.csv", keep=["id"], outliers=True)
+    written = pd.read_csv(tmp_path / "o.csv")
+    assert written["id"].tolist() == list(range(90))
+    assert written["cluster"].tolist() == expected.labels_.tolist()
+    assert totals.cluster_sizes == np.bincount(expected.labels_).tolist()
+    np.testing.assert_allclose(written["outlier_score"], expected.outlier_score_, atol=1e-4)
+
+
+@pytest.mark.parametrize("by_column", [True, False])
+def test_known_groups_are_a_column_or_an_array(dataset, table, tmp_path, by_column):
+    known = ["low" if i == 0 else "high" if i == 2 else None for i in range(90)]
+    expected = PCKID(3, **SMALL).fit(table.select(["a", "b", "c"]), known=known)
+    pq.write_table(table.select(["a", "b", "c"]).append_column("kind", pa.array(known)),
+                   tmp_path / "k.parquet")  # fmt: skip
+    rows = ds.dataset(tmp_path / "k.parquet")
+    numbers = rows.scanner(columns=["a", "b", "c"])
+    given = (rows, "kind") if by_column else (numbers, known)
+    model = PCKID(3, **SMALL).fit(given[0], known=given[1])
+    assert model.cluster_names_ == expected.cluster_names_
+    np.testing.assert_array_equal(model.predict(numbers), expected.predict(table.select("abc")))
+
+
+def test_codes_for_missing_are_those_given(dataset):
+    rows = DatasetRows(dataset, columns=["id", "town"], missing=["3", "ely"])
+    X = np.concatenate([batch.X for batch in rows.batches()])
+    assert np.flatnonzero(np.isnan(X[:, 0])).tolist() == [3]
+    assert rows.categories == {1: []}
+
+
+def test_what_cannot_be_clustered_is_said(tmp_path):
+    day = pa.array([dt.date(2024, 1, 1)] * 3)
+    for table, says in (
+        ({"a": [1.0, 2, 3], "day": day}, "'day' of the data set is of type date32"),
+        ({"a": [1.0, 2, 3], "x": [1.0, np.inf, 2]}, "'x' holds inf in row 2"),
+        ({"a": [str(i) for i in range(300)]}, "more than 255 different texts"),
+        ({"a": pa.array([], pa.float64())}, "no rows"),
+    ):
+        pq.write_table(pa.table(table), tmp_path / "t.parquet")
+        with pytest.raises(ValueError, match=says):
+            PCKID(2, **SMALL).fit(ds.dataset(tmp_path / "t.parquet"))
+
+
+def test_a_frame_is_no_data_set(table):
+    assert blocked(table) is None
+    assert blocked(np.zeros((3, 2))) is None
