@@ -71,13 +71,17 @@ def test_halves_hold_whole_groups():
 
 
 def test_households_are_no_groups():
-    X, groups = households(np.random.default_rng(0), 30, 12)
-    model = PCKID(3, **QUICK).fit(X)
-    how = {"n_null": 9, "n_resamples": 6, "random_state": 0}
-    alone, together = assess(model, X, **how), assess(model, X, groups=groups, **how)
-    assert alone.answer != Answer.NONE
-    assert together.answer == Answer.NONE
-    assert together.row_stability.shape == (360,)
+    found = []
+    for seed in range(4):
+        X, groups = households(np.random.default_rng(seed), 30, 12)
+        model = PCKID(3, **QUICK).fit(X)
+        how = {"n_null": 9, "n_resamples": 2, "random_state": 0}
+        alone, together = assess(model, X, **how), assess(model, X, groups=groups, **how)
+        found.append((alone.answer is Answer.NONE, together.answer is Answer.NONE))
+        assert together.row_stability.shape == (360,)
+    alone, together = np.sum(found, axis=0)
+    assert alone <= 1
+    assert together >= 3
 
 
 @pytest.mark.parametrize("n_groups", [1, 2])

@@ -123,7 +123,8 @@ def write_labels(
 
 def write_rows_of(model: PCKID, rows: Any, writer: TableWriter, layout: Layout) -> Totals:
     """Write the clusters of all rows of a data set, `DatasetRows`, as they come."""
-    jobs, fitted, rows = n_threads(model.n_jobs), model._fitted, model._checked(rows)
+    jobs, rows = n_threads(model.n_jobs), model._checked(rows)
+    fitted = model._fitted_to_own_rows
 
     def place(batch: Any) -> BatchResult:
         found = place_rows(fitted, batch.X, batch.known, jobs, layout.outliers)

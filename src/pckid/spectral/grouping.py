@@ -104,7 +104,8 @@ def group(
         scored = some_rows(scored, _MOST_SCORED)
     unseen = training.find_unseen(landmarks[scored])
     # Of a row that comes several times, mixtures learn from the other ones also if it is new.
-    unseen[:, np.bincount(sample.places)[landmarks[scored]] > 1] = True
+    counts = np.bincount(sample.places, minlength=sample.table.n_samples)
+    unseen[:, counts[landmarks[scored]] > 1] = True
     deviations, usual = _deviate(kernel, features, rows, scored, unseen, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = fit_embedding(embedding, features, width, rng, weights)
