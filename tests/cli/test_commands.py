@@ -279,6 +279,7 @@ def test_examples_of_the_help_run(pckid, example_files):
         words = shlex.split(re.split("[|>]", piped[2] if piped else line)[0])[1:]
         if command == "cluster":
             words += QUICK
+            words += [] if {"-k", "--n-clusters"} & set(words) else ["-k", "2"]
             words += [] if {"--drop", "--columns"} & set(words) else ["--drop", "notes,name"]
         result = pckid(*words, stdin=stdin)
         assert result.code == 0, (line, result.err)
