@@ -16,12 +16,13 @@ import numpy as np
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
+from pckid.acquisition import next_cells
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.frontends import results as streaming
 from pckid.frontends.cli import _words
-from pckid.frontends.cli._outputs import check_outputs, write_rows
+from pckid.frontends.cli._outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli._say import is_quiet, note, print_json, say
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
@@ -120,7 +121,7 @@ def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
     _make_estimator(given)
     outputs = given.report_path, given.model_path
-    check_outputs([given.table], [given.out, given.out_long], *outputs)
+    check_outputs([given.table], [given.out, given.out_long, given.next_cells], *outputs)
     needs = _need_memory(given)
     if given.stream and needs:
         raise click.UsageError(f"{needs[0]} needs the table in memory: leave --stream out.")
@@ -132,7 +133,7 @@ def _check_use(given: SimpleNamespace) -> None:
 
 def _need_memory(given: SimpleNamespace) -> list[str]:
     """List the options given that are about rows in memory."""
-    asked = [key for key in ("case", "weights", "instability") if getattr(given, key)]
+    asked = [key for key in ("case", "weights", "instability", "next_cells") if getattr(given, key)]
     found = [as_argument(key) for key in asked] + ["--report"] * bool(given.report_path)
     informative = given.settings.get("missingness") == "informative"
     return found + ["--set missingness=informative"] * informative
@@ -175,6 +176,11 @@ def _cluster(
     if not is_quiet():
         for line in found.describe_clusters(assessment):
             say(line)
+    if given.next_cells:
+        cells = next_cells(estimator, prepared.frame)
+        say(cells.sentence)
+        write_cells(found, cells.records(), given.next_cells, given)
+        say(f"Cells to measure next: {given.next_cells}")
     if given.report_path:
         say(f"Report: {given.report_path}")
     if given.model_path:

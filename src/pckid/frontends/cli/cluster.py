@@ -58,6 +58,9 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @_options.writing
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=_html_name, help="Write a report that explains the clusters.")  # fmt: skip
+@click.option("--next-cells", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Write a table of the missing cells to measure next: the forty that would "
+              "settle the most doubtful rows.")  # fmt: skip
 @_options.outliers
 @click.option("--instability", is_flag=True,
               help="Add a column `missing_instability`: the chance that the row would be in "
