@@ -33,6 +33,7 @@ from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.writing import table_format
 from pckid.frontends.wording import write_problems
+from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
 from pckid.reporting.missing_cells import write_instability
 
@@ -53,6 +54,7 @@ def run_cluster(given: SimpleNamespace) -> None:
     listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
     given.names = [name.strip() or None for names in listed for name in names]
     given.settings = _read_settings(given.settings)
+    given.drop = (*given.drop, *given.outcomes)
     reading, columns = _words.pick_given(given)
     _check_use(given)
     estimator = _make_estimator(given)
@@ -114,6 +116,7 @@ def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
     """Pick the options that a report repeats, to give another number of clusters by them."""
     settings = [f"{name}={value}" for name, value in given.settings.items()]
     asked = {"settings": settings, "paper": given.paper, "groups": given.groups}
+    asked |= {"outcomes": given.outcomes, "like": given.like}
     return asked | {"random_state": given.random_state or None}
 
 
@@ -133,7 +136,8 @@ def _check_use(given: SimpleNamespace) -> None:
 
 def _need_memory(given: SimpleNamespace) -> list[str]:
     """List the options given that are about rows in memory."""
-    asked = [key for key in ("case", "weights", "instability", "next_cells") if getattr(given, key)]
+    of_rows = ("case", "weights", "instability", "next_cells", "outcomes", "like")
+    asked = [key for key in of_rows if getattr(given, key)]
     found = [as_argument(key) for key in asked] + ["--report"] * bool(given.report_path)
     informative = given.settings.get("missingness") == "informative"
     return found + ["--set missingness=informative"] * informative
@@ -168,8 +172,14 @@ def _cluster(
             note(text)
     say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
     _tell_choice(estimator)
+    if given.like:
+        say(estimator.matches_.sentence)
+    outcomes = found.compare_outcomes(given.outcomes) if given.outcomes else None
+    if outcomes:
+        say(str(outcomes))
     if given.report_path:
-        found.report(assessment, _words.SHELL, given.report_path, **_options_of_fit(given))
+        asked = _options_of_fit(given)
+        found.report(assessment, _words.SHELL, given.report_path, outcomes, **asked)
     totals, layout = _write(found, given)
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
@@ -188,7 +198,7 @@ def _cluster(
         say(f"Model: {given.model_path}")
     if given.as_json:
         notes = found.list_findings(totals, layout, _words.SHELL)
-        print_json(found.summarise(totals, assessment) | {"notes": notes})
+        print_json(found.summarise(totals, assessment, outcomes) | {"notes": notes})
     return totals
 
 
@@ -200,7 +210,8 @@ def _fit(
     n_columns, n_categories = len(prepared.names), len(prepared.counts)
     kinds = f" ({n_categories} of categories)" if n_categories else ""
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
-    found = fit_clusters(estimator, prepared, rows, _progress_bar)
+    like = load(given.like) if given.like else None
+    found = fit_clusters(estimator, prepared, rows, _progress_bar, like)
     if given.names:
         before, estimator.cluster_names_ = estimator.cluster_names_, given.names
         pairs = zip(before, given.names, strict=True)

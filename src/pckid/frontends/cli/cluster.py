@@ -44,6 +44,12 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--known", metavar="NAME",
               help="Column with the groups of some rows, empty elsewhere: these rows keep them, "
               "the others follow, and clusters carry their names.")  # fmt: skip
+@click.option("--outcome", "outcomes", multiple=True, metavar="NAME",
+              help="Column to compare between the clusters, such as days or relapsed; not used to "
+              "find them. May be repeated.")  # fmt: skip
+@click.option("--like", type=click.Path(dir_okay=False), metavar="MODEL",
+              help="Model of an earlier table, from --save: clusters that match its clusters get "
+              "their numbers and names, and it is said what became of the others.")  # fmt: skip
 @click.option("--weights", metavar="NAME",
               help="Column that says how much each row counts, as in a survey; not used "
               "otherwise.")  # fmt: skip
@@ -108,6 +114,8 @@ def cluster(**options: Any) -> None:
       pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       pckid cluster customers.csv --known segment --out segments.csv
+      pckid cluster table.csv --outcome weight --out clusters.csv --report report.html
+      pckid cluster table.csv --drop notes,name --like model.pckid --out clusters.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
       cat table.csv | pckid cluster -k 3 | head
     """

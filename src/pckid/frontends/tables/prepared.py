@@ -17,7 +17,7 @@ from pckid.frontends.tables.findings import Doubt, Fact
 from pckid.frontends.tables.kinds import Reading, ReadingRules
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.sniffing import TextFormat
-from pckid.input.cells import as_text
+from pckid.input.cells import as_text, is_number_text
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,14 @@ class Prepared:
         """The groups of rows that are known for the fit, "" for the others."""
         cells, tokens = self._cells(self.options.known), self.rules.missing.texts
         return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
+
+    def outcome(self, name: str) -> list[Any]:
+        """Read a column to compare clusters in: numbers if all cells are, None where missing."""
+        cells, tokens = self._cells(name) or [], self.rules.missing.texts
+        given = [None if cell.strip().lower() in {"", *tokens} else cell for cell in cells]
+        if all(cell is None or is_number_text(cell) for cell in given):
+            return [None if cell is None else float(cell) for cell in given]
+        return given
 
     @property
     def notes_on_cases(self) -> list[str]:
