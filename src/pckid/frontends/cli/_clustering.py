@@ -27,6 +27,7 @@ from pckid.frontends.cli._say import is_quiet, note, print_json, say
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.datasets import is_large, open_dataset
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.prepared import Prepared
@@ -54,7 +55,6 @@ def run_cluster(given: SimpleNamespace) -> None:
     listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
     given.names = [name.strip() or None for names in listed for name in names]
     given.settings = _read_settings(given.settings)
-    given.drop = (*given.drop, *given.outcomes)
     reading, columns = _words.pick_given(given)
     _check_use(given)
     estimator = _make_estimator(given)
@@ -152,6 +152,8 @@ def _open(
         return open_dataset(given.table, reading, columns)
     table = open_table(given.table, reading)
     _words.tell_notes(table.notes)
+    given.outcomes = named_columns(table, given.outcomes, "outcomes")
+    columns = replace(columns, drop=(*columns.drop, *given.outcomes))
     return prepare_table(table, columns), None
 
 

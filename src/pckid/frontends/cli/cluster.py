@@ -44,9 +44,9 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--known", metavar="NAME",
               help="Column with the groups of some rows, empty elsewhere: these rows keep them, "
               "the others follow, and clusters carry their names.")  # fmt: skip
-@click.option("--outcome", "outcomes", multiple=True, metavar="NAME",
-              help="Column to compare between the clusters, such as days or relapsed; not used to "
-              "find them. May be repeated.")  # fmt: skip
+@click.option("--outcome", "outcomes", multiple=True, metavar="NAMES",
+              help="Columns to compare between the clusters, such as days or relapsed; not used "
+              "to find them. May be repeated.")  # fmt: skip
 @click.option("--like", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Model of an earlier table, from --save: clusters that match its clusters get "
               "their numbers and names, and it is said what became of the others.")  # fmt: skip
