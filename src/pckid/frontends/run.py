@@ -19,7 +19,15 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import StepCounter
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import counted
-from pckid.assessment import MAX_JUDGED, N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
+from pckid.assessment import (
+    MAX_JUDGED,
+    N_NULL,
+    N_RESAMPLES,
+    Answer,
+    Assessment,
+    assess,
+    assess_rows,
+)
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
@@ -40,7 +48,7 @@ from pckid.frontends.results import (
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.problems import NAME_COLUMN
+from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.tables.workbook_writing import Share, Sheets
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import Dialect, write_evidence, write_fix, write_note
@@ -261,14 +269,34 @@ class Clustering:
         return found
 
     def layout(
-        self, outliers: bool = False, only_labels: bool = False, instability: Any = None
+        self,
+        outliers: bool = False,
+        only_labels: bool = False,
+        instability: Any = None,
+        assessment: Assessment | None = None,
     ) -> Layout:
-        """Choose what is written for each row; by default all columns, and the cluster."""
+        """Choose what is written for each row; by default all columns, and the cluster.
+
+        By an assessment also its group, unless the table has a column of that name.
+        """
         prepared = self.prepared
         kept = prepared.table.own_names
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
-        return Layout(kept, prepared.options.labels, outliers, instability)
+        groups = None if GROUP_COLUMN in kept else self._groups(assessment)
+        return Layout(kept, prepared.options.labels, outliers, instability, groups)
+
+    def _groups(self, assessment: Assessment | None) -> np.ndarray | None:
+        """Give the group of each cluster (n_clusters,), if there are groups of several; else None.
+
+        -1 is a cluster that none of the rows judged is in.
+        """
+        if assessment is None or assessment.answer != Answer.GROUPS:
+            return None
+        found = np.full(self.estimator.cluster_centers_.shape[0], -1)
+        for number, clusters in enumerate(assessment.groups):
+            found[clusters] = number
+        return found if any(len(clusters) > 1 for clusters in assessment.groups) else None
 
     def write(self, writer: TableWriter, layout: Layout) -> Totals:
         """Write all rows with their clusters."""

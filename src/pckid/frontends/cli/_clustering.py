@@ -17,6 +17,7 @@ from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
 from pckid.acquisition import next_cells
+from pckid.assessment import Assessment
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
@@ -182,7 +183,7 @@ def _cluster(
     if given.report_path:
         asked = _options_of_fit(given)
         found.report(assessment, _words.SHELL, given.report_path, outcomes, **asked)
-    totals, layout = _write(found, given)
+    totals, layout = _write(found, given, assessment)
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
     if not is_quiet():
@@ -239,13 +240,15 @@ def _progress_bar() -> Iterator[Callable[[int, int | None, str], None] | None]:
         )
 
 
-def _write(found: Clustering, given: SimpleNamespace) -> tuple[streaming.Totals, streaming.Layout]:
+def _write(
+    found: Clustering, given: SimpleNamespace, assessment: Assessment | None
+) -> tuple[streaming.Totals, streaming.Layout]:
     """Write all rows with their clusters; return what was found, and which columns were written."""
     start, shares = time.perf_counter(), None
     if given.instability:
         shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
         say(write_instability(shares))
-    layout = found.layout(given.outliers, given.only_labels, shares)
+    layout = found.layout(given.outliers, given.only_labels, shares, assessment)
     totals = write_rows(found, layout, given, found.profile_sheets())
     if found.rows is not None:
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")

@@ -96,6 +96,8 @@ def cluster(**options: Any) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
     from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit
     learned from), and `confidence`, the chance that the row would get the same cluster again.
+    Where the verdict finds groups of several clusters, a column `group` numbers these, unless the
+    table has a column of that name.
 
     TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
     Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - or nothing reads standard
