@@ -28,9 +28,13 @@ def tables(tmp_path, penguins):
     with open(penguins, newline="") as lines:
         rows = [[str(i), *row[:-1]] for i, row in enumerate(csv.reader(lines)) if i % 3 == 0]
     rows[0][0] = "pixel"
-    for name in ("table.csv", "new.csv", "next-month.csv"):
+    for name in ("table.csv", "new.csv", "next-month.csv", "2026.csv", "2027.csv"):
         with open(tmp_path / name, "w", newline="") as file:
             csv.writer(file).writerows(row[1:] for row in rows)
+    with open(tmp_path / "patients.csv", "w", newline="") as file:
+        more = [["days", "relapsed"], *([i % 9, i % 2] for i in range(len(rows)))]
+        pairs = zip(rows, more, strict=False)
+        csv.writer(file).writerows([*row[1:], *each] for row, each in pairs)
     with open(penguins) as lines, open(tmp_path / "customers.csv", "w") as file:
         # Of every tenth the group is known.
         for i, (cells, _, group) in enumerate(line.rpartition(",") for line in lines):

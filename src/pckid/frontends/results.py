@@ -17,7 +17,7 @@ from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.frontends.options import list_texts
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.problems import NAME_COLUMN, NEW_COLUMNS
+from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.writing import TableWriter, table_format
 from pckid.metrics import accuracy_of_counts
@@ -51,6 +51,7 @@ class Layout(NamedTuple):
     outliers: bool = False  # whether a row gets its outlier score
     # (n_rows,), what its missing values could change, of rows in memory; None: not written
     instability: np.ndarray | None = None
+    groups: np.ndarray | None = None  # (n_clusters,), the group of each cluster; None: not written
 
     @property
     def new_columns(self) -> list[str]:
@@ -175,6 +176,9 @@ def write_batches(
     for found in batches:
         new = dict(zip(layout.new_columns, found.results, strict=True))
         labels = new["cluster"]
+        if layout.groups is not None:
+            of_rows = np.append(layout.groups, -1)[labels]
+            new = {"cluster": labels, GROUP_COLUMN: of_rows} | new
         if any(model.cluster_names_):
             new = {"cluster": labels, NAME_COLUMN: titles[labels]} | new
         if layout.kept and found.table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,15 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import StepCounter
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import counted
-from pckid.assessment import MAX_JUDGED, N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
+from pckid.assessment import (
+    MAX_JUDGED,
+    N_NULL,
+    N_RESAMPLES,
+    Answer,
+    Assessment,
+    assess,
+    assess_rows,
+)
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
@@ -40,7 +48,7 @@ from pckid.frontends.results import (
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.problems import NAME_COLUMN
+from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.tables.workbook_writing import Share, Sheets
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import Dialect, write_evidence, write_fix, write_note
@@ -51,6 +59,7 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
+from pckid.outcomes import OutcomeComparison, compare_outcomes
 from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
@@ -67,9 +76,16 @@ _MOST_CELLS, _MOST_COLUMNS, _MOST_DESCRIBED = 5_000_000, 1000, 10
 
 
 def fit_clusters(
-    estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, watch: Watch
+    estimator: PCKID,
+    prepared: Prepared,
+    rows: DatasetRows | None,
+    watch: Watch,
+    like: PCKID | None = None,
 ) -> Clustering:
-    """Fit a model to a prepared table, in memory or in its file, while progress is watched."""
+    """Fit a model to a prepared table, in memory or in its file, while progress is watched.
+
+    Clusters of a table in memory may be numbered `like` those of an earlier model.
+    """
     with watch() as advance, without_own_words():
         # Older versions of scikit-learn have no callbacks.
         counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None
@@ -79,7 +95,9 @@ def fit_clusters(
             estimator.fit(rows)
         else:
             known, weights, groups = prepared.known, prepared.weights, prepared.groups
-            estimator.fit(prepared.frame, known=known, sample_weight=weights, groups=groups)
+            estimator.fit(
+                prepared.frame, known=known, sample_weight=weights, groups=groups, like=like
+            )
         if counter:
             estimator.set_callbacks()
     names = ("labels_", "confidence_", "outlier_score_") if rows is None else ()
@@ -251,14 +269,34 @@ class Clustering:
         return found
 
     def layout(
-        self, outliers: bool = False, only_labels: bool = False, instability: Any = None
+        self,
+        outliers: bool = False,
+        only_labels: bool = False,
+        instability: Any = None,
+        assessment: Assessment | None = None,
     ) -> Layout:
-        """Choose what is written for each row; by default all columns, and the cluster."""
+        """Choose what is written for each row; by default all columns, and the cluster.
+
+        By an assessment also its group, unless the table has a column of that name.
+        """
         prepared = self.prepared
         kept = prepared.table.own_names
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
-        return Layout(kept, prepared.options.labels, outliers, instability)
+        groups = None if GROUP_COLUMN in kept else self._groups(assessment)
+        return Layout(kept, prepared.options.labels, outliers, instability, groups)
+
+    def _groups(self, assessment: Assessment | None) -> np.ndarray | None:
+        """Give the group of each cluster (n_clusters,), if there are groups of several; else None.
+
+        -1 is a cluster that none of the rows judged is in.
+        """
+        if assessment is None or assessment.answer != Answer.GROUPS:
+            return None
+        found = np.full(self.estimator.cluster_centers_.shape[0], -1)
+        for number, clusters in enumerate(assessment.groups):
+            found[clusters] = number
+        return found if any(len(clusters) > 1 for clusters in assessment.groups) else None
 
     def write(self, writer: TableWriter, layout: Layout) -> Totals:
         """Write all rows with their clusters."""
@@ -274,7 +312,17 @@ class Clustering:
         found = BatchResult(table if layout.read else None, 0, results, numbers)
         return write_batches(self.estimator, [found], writer, layout)
 
-    def summarise(self, totals: Totals, assessment: Assessment | None = None) -> dict[str, Any]:
+    def compare_outcomes(self, names: Sequence[str]) -> OutcomeComparison:
+        """Compare columns of the table that were not clustered between the clusters."""
+        cells = {name: self.prepared.outcome(name) for name in names}
+        return compare_outcomes(self.estimator, self.prepared.frame, cells)
+
+    def summarise(
+        self,
+        totals: Totals,
+        assessment: Assessment | None = None,
+        outcomes: OutcomeComparison | None = None,
+    ) -> dict[str, Any]:
         """Summarise as plain data, for JSON: the columns, their share missing, and the rows."""
         estimator, prepared = self.estimator, self.prepared
         found = self.origin | {
@@ -295,6 +343,10 @@ class Clustering:
             found["n_clusters_scores"] = [
                 {"n_clusters": int(number), "score": float(score)} for number, score in scored
             ]
+        if hasattr(estimator, "matches_"):
+            found["matches"] = estimator.matches_.records()
+        if outcomes is not None:
+            found["outcomes"] = outcomes.records()
         if assessment is not None:
             keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
             found["verdict"] = {key: getattr(assessment, key) for key in keys}
@@ -321,7 +373,12 @@ class Clustering:
         return {"profiles": rows}
 
     def report(
-        self, assessment: Assessment | None, words: Dialect, path: str | None = None, **fit: Any
+        self,
+        assessment: Assessment | None,
+        words: Dialect,
+        path: str | None = None,
+        compared: OutcomeComparison | None = None,
+        **fit: Any,
     ) -> Any:
         """Make the report on rows in memory, by options of the fit, and write it to a path."""
         from pckid.reporting import Background, report
@@ -344,7 +401,9 @@ class Clustering:
             command=write_command(["cluster", file], given),
         )
         verdict = assessment or False
-        return report(self.estimator, prepared.frame, path, background, assessment=verdict)
+        return report(
+            self.estimator, prepared.frame, path, background, assessment=verdict, outcomes=compared
+        )
 
     def save(self, path: str | io.BytesIO) -> None:
         """Save the model, with how its table was read."""

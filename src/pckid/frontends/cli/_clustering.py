@@ -16,22 +16,26 @@ import numpy as np
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
+from pckid.acquisition import next_cells
+from pckid.assessment import Assessment
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.frontends import results as streaming
 from pckid.frontends.cli import _words
-from pckid.frontends.cli._outputs import check_outputs, write_rows
+from pckid.frontends.cli._outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli._say import is_quiet, note, print_json, say
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.datasets import is_large, open_dataset
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.writing import table_format
 from pckid.frontends.wording import write_problems
+from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
 from pckid.reporting.missing_cells import write_instability
 
@@ -113,6 +117,7 @@ def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
     """Pick the options that a report repeats, to give another number of clusters by them."""
     settings = [f"{name}={value}" for name, value in given.settings.items()]
     asked = {"settings": settings, "paper": given.paper, "groups": given.groups}
+    asked |= {"outcomes": given.outcomes, "like": given.like}
     return asked | {"random_state": given.random_state or None}
 
 
@@ -120,7 +125,7 @@ def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
     _make_estimator(given)
     outputs = given.report_path, given.model_path
-    check_outputs([given.table], [given.out, given.out_long], *outputs)
+    check_outputs([given.table], [given.out, given.out_long, given.next_cells], *outputs)
     needs = _need_memory(given)
     if given.stream and needs:
         raise click.UsageError(f"{needs[0]} needs the table in memory: leave --stream out.")
@@ -132,7 +137,8 @@ def _check_use(given: SimpleNamespace) -> None:
 
 def _need_memory(given: SimpleNamespace) -> list[str]:
     """List the options given that are about rows in memory."""
-    asked = [key for key in ("case", "weights", "instability") if getattr(given, key)]
+    of_rows = ("case", "weights", "instability", "next_cells", "outcomes", "like")
+    asked = [key for key in of_rows if getattr(given, key)]
     found = [as_argument(key) for key in asked] + ["--report"] * bool(given.report_path)
     informative = given.settings.get("missingness") == "informative"
     return found + ["--set missingness=informative"] * informative
@@ -147,6 +153,8 @@ def _open(
         return open_dataset(given.table, reading, columns)
     table = open_table(given.table, reading)
     _words.tell_notes(table.notes)
+    given.outcomes = named_columns(table, given.outcomes, "outcomes")
+    columns = replace(columns, drop=(*columns.drop, *given.outcomes))
     return prepare_table(table, columns), None
 
 
@@ -167,14 +175,25 @@ def _cluster(
             note(text)
     say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
     _tell_choice(estimator)
+    if given.like:
+        say(estimator.matches_.sentence)
+    outcomes = found.compare_outcomes(given.outcomes) if given.outcomes else None
+    if outcomes:
+        say(str(outcomes))
     if given.report_path:
-        found.report(assessment, _words.SHELL, given.report_path, **_options_of_fit(given))
-    totals, layout = _write(found, given)
+        asked = _options_of_fit(given)
+        found.report(assessment, _words.SHELL, given.report_path, outcomes, **asked)
+    totals, layout = _write(found, given, assessment)
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
     if not is_quiet():
         for line in found.describe_clusters(assessment):
             say(line)
+    if given.next_cells:
+        cells = next_cells(estimator, prepared.frame)
+        say(cells.sentence)
+        write_cells(found, cells.records(), given.next_cells, given)
+        say(f"Cells to measure next: {given.next_cells}")
     if given.report_path:
         say(f"Report: {given.report_path}")
     if given.model_path:
@@ -182,7 +201,7 @@ def _cluster(
         say(f"Model: {given.model_path}")
     if given.as_json:
         notes = found.list_findings(totals, layout, _words.SHELL)
-        print_json(found.summarise(totals, assessment) | {"notes": notes})
+        print_json(found.summarise(totals, assessment, outcomes) | {"notes": notes})
     return totals
 
 
@@ -194,7 +213,8 @@ def _fit(
     n_columns, n_categories = len(prepared.names), len(prepared.counts)
     kinds = f" ({n_categories} of categories)" if n_categories else ""
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
-    found = fit_clusters(estimator, prepared, rows, _progress_bar)
+    like = load(given.like) if given.like else None
+    found = fit_clusters(estimator, prepared, rows, _progress_bar, like)
     if given.names:
         before, estimator.cluster_names_ = estimator.cluster_names_, given.names
         pairs = zip(before, given.names, strict=True)
@@ -220,13 +240,15 @@ def _progress_bar() -> Iterator[Callable[[int, int | None, str], None] | None]:
         )
 
 
-def _write(found: Clustering, given: SimpleNamespace) -> tuple[streaming.Totals, streaming.Layout]:
+def _write(
+    found: Clustering, given: SimpleNamespace, assessment: Assessment | None
+) -> tuple[streaming.Totals, streaming.Layout]:
     """Write all rows with their clusters; return what was found, and which columns were written."""
     start, shares = time.perf_counter(), None
     if given.instability:
         shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
         say(write_instability(shares))
-    layout = found.layout(given.outliers, given.only_labels, shares)
+    layout = found.layout(given.outliers, given.only_labels, shares, assessment)
     totals = write_rows(found, layout, given, found.profile_sheets())
     if found.rows is not None:
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")

@@ -6,18 +6,19 @@ import click
 
 from pckid._utils.text import brief
 from pckid.frontends.cli import _clustering, _words
-from pckid.frontends.cli._outputs import check_outputs, write_rows
+from pckid.frontends.cli._outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli._run import EXIT_DATA, EXIT_OK
 from pckid.frontends.cli._say import fail, note, print_json, say
 from pckid.frontends.placing import load_known
 from pckid.frontends.run import assign_clusters
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.scanning import open_table
+from pckid.row_explanation import explain_rows
 
 
 def run_predict(given: SimpleNamespace) -> int:
     """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
-    check_outputs([given.table, given.model], [given.out, given.out_long])
+    check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
     reading, columns = _words.pick_given(given)
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
@@ -35,6 +36,10 @@ def run_predict(given: SimpleNamespace) -> int:
     totals = write_rows(found, layout, given)
     _clustering.tell_sizes(found.estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
+    if given.explain:
+        explained = explain_rows(found.estimator, prepared.frame)
+        write_cells(found, explained.records(), given.explain, given)
+        say(f"What the cells of each row do: {given.explain}")
     compared = found.compare()
     tell = fail if given.strict else note
     if not compared.alike:

@@ -38,7 +38,7 @@ _HELPS = {
     "skip_last": "{} leaves out such lines.",
 }
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("row_names", "stream")
+_NOT_LONG = ("row_names", "stream", "outcomes")
 
 
 def pick_given(given: SimpleNamespace) -> tuple[ReadOptions, ColumnOptions]:

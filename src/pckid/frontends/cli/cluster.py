@@ -44,6 +44,12 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--known", metavar="NAME",
               help="Column with the groups of some rows, empty elsewhere: these rows keep them, "
               "the others follow, and clusters carry their names.")  # fmt: skip
+@click.option("--outcome", "outcomes", multiple=True, metavar="NAMES",
+              help="Columns to compare between the clusters, such as days or relapsed; not used "
+              "to find them. May be repeated.")  # fmt: skip
+@click.option("--like", type=click.Path(dir_okay=False), metavar="MODEL",
+              help="Model of an earlier table, from --save: clusters that match its clusters get "
+              "their numbers and names, and it is said what became of the others.")  # fmt: skip
 @click.option("--weights", metavar="NAME",
               help="Column that says how much each row counts, as in a survey; not used "
               "otherwise.")  # fmt: skip
@@ -58,6 +64,9 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @_options.writing
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=_html_name, help="Write a report that explains the clusters.")  # fmt: skip
+@click.option("--next-cells", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Write a table of the missing cells to measure next: the forty that would "
+              "settle the most doubtful rows.")  # fmt: skip
 @_options.outliers
 @click.option("--instability", is_flag=True,
               help="Add a column `missing_instability`: the chance that the row would be in "
@@ -87,6 +96,8 @@ def cluster(**options: Any) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
     from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit
     learned from), and `confidence`, the chance that the row would get the same cluster again.
+    Where the verdict finds groups of several clusters, a column `group` numbers these, unless the
+    table has a column of that name.
 
     TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
     Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - or nothing reads standard
@@ -105,6 +116,8 @@ def cluster(**options: Any) -> None:
       pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       pckid cluster customers.csv --known segment --out segments.csv
+      pckid cluster table.csv --outcome weight --out clusters.csv --report report.html
+      pckid cluster table.csv --drop notes,name --like model.pckid --out clusters.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
       cat table.csv | pckid cluster -k 3 | head
     """

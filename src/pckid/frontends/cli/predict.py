@@ -23,6 +23,9 @@ from pckid.frontends.cli._process import loading_libraries
 @click.option("--strict", is_flag=True,
               help="Exit with code 3 where the new rows do not look like those of the model, or "
               "cannot be compared with them. They are written all the same.")  # fmt: skip
+@click.option("--explain", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Write a table of what each cell of each row does to its membership in its "
+              "cluster.")  # fmt: skip
 @_options.outliers
 @_options.jobs
 @_options.writing

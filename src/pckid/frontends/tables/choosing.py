@@ -63,8 +63,8 @@ def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
         {name: FORMATS[form] for name, form in numbers.items()},
         _parse_by_column(table, options.dates, DATE_CHOICES, "dates"),
         options.decimal,
-        frozenset(_named_columns(table, options.categorical, "categorical")),
-        frozenset([*_named_columns(table, options.columns, "columns"), *options.times]),
+        frozenset(named_columns(table, options.categorical, "categorical")),
+        frozenset([*named_columns(table, options.columns, "columns"), *options.times]),
     )
 
 
@@ -94,7 +94,7 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
     aside |= {key: getattr(options, key) for key in ("row_names", "labels", "known", "weights")}
     for key, name in aside.items():
         if name is not None:
-            _named_columns(table, [name], key, split=False)
+            named_columns(table, [name], key, split=False)
     if options.known is not None and options.known == options.labels:
         raise OptionError(
             f"column '{brief(options.known)}' is to be known for the fit and compared with its "
@@ -102,8 +102,8 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
             "known",
             "labels",
         )
-    dropped = _named_columns(table, options.drop, "drop")
-    wanted = _named_columns(table, options.columns, "columns") or table.names
+    dropped = named_columns(table, options.drop, "drop")
+    wanted = named_columns(table, options.columns, "columns") or table.names
     chosen = set(wanted)
     left_out = dict.fromkeys(dropped, "choice")
     left_out |= {name: "not chosen" for name in table.names if name not in chosen}
@@ -114,7 +114,7 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
     return names, left_out
 
 
-def _named_columns(
+def named_columns(
     table: OpenTable, values: Sequence[str], option: str, split: bool = True
 ) -> list[str]:
     """Find the columns that an option names, alone or with commas between them."""

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.categories import Columns
+from pckid.frontends.tables.categories import Columns, read_columns, text_column
 from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.kinds import Reading, ReadingRules, find_readings
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.sniffing import TextFormat
 from pckid.input.cells import as_text
@@ -109,6 +109,17 @@ class Prepared:
         """The groups of rows that are known for the fit, "" for the others."""
         cells, tokens = self._cells(self.options.known), self.rules.missing.texts
         return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
+
+    def outcome(self, name: str) -> list[Any]:
+        """Read a column to compare clusters in, as others are read; None where missing."""
+        rules = self.rules._replace(kept=self.rules.kept | {name})
+        readings, plain = find_readings(self.table.rows, [name], rules)
+        found = read_columns(self.table.rows, [name], rules, readings, plain)
+        if name in found.wrong:
+            cells = text_column(self.table.rows, name, rules.missing)
+            return list(cells.to_pylist())
+        numbers = [None if np.isnan(cell) else cell for cell in found.X[:, 0].tolist()]
+        return found.texts.get(name, numbers)
 
     @property
     def notes_on_cases(self) -> list[str]:

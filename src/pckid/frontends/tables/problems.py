@@ -27,6 +27,8 @@ NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 """What a clustering adds to a table."""
 NAME_COLUMN = "cluster_name"
 """What it adds where clusters have names."""
+GROUP_COLUMN = "group"
+"""What it adds where groups with gaps between them are of several clusters."""
 ABOUT_USE = frozenset({"may name the rows", "may be a code", "earlier result", "repeated ids"})
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
