@@ -192,6 +192,7 @@ def test_a_number_with_two_modes_is_no_group():
         assert PCKID("auto", random_state=0).fit(X).n_clusters_ == 1
 
 
+@pytest.mark.slow
 def test_latent_classes_of_six_columns_of_0_and_1_are_found():
     rng = np.random.default_rng(4)
     shares = np.array([[0.95] * 6, [0.05] * 6, [0.95] * 3 + [0.05] * 3])
