@@ -364,7 +364,7 @@ def assess(
         Whose clusters are assessed.
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on. For an estimator that keeps no
-        labels in memory, as `cluster_file`, `load` and a fit to Dask blocks give, a random sample
+        labels in memory, as `load` and a fit to a data set or Dask blocks give, a random sample
         of its rows will do, such as 3,000; their labels are predicted, and `notes` says how many
         rows were judged.
     groups : array-like of shape (n_samples,), default=None
