@@ -295,7 +295,7 @@ def test_the_smallest_variance_is_that_of_components_that_tile_the_columns():
 @pytest.mark.parametrize("kind", ["diag", "full"])
 def test_posteriors_sum_to_one_for_each_mixture(kind):
     found = train(make_plan(kind))
-    compute = ensemble.posteriors(found, TABLE)
+    compute = ensemble.Posteriors(found, TABLE).of(TABLE)
     for g, part in enumerate((compute([i]) for i in range(len(found.stacks))), start=2):
         assert part.shape == (3 * g, len(X))
         assert part.min() >= 0
@@ -306,7 +306,7 @@ def test_posteriors_sum_to_one_for_each_mixture(kind):
 @pytest.mark.parametrize("scaled", [False, True])
 def test_posteriors_of_several_stacks_are_those_of_each(kind, scaled):
     found = train(make_plan(kind))
-    compute = ensemble.posteriors(found, TABLE)
+    compute = ensemble.Posteriors(found, TABLE).of(TABLE)
     stacks = range(1, len(found.stacks))
     scales = [0.5 + i for i in stacks] if scaled else None
     expected = [compute([i], [0.5 + i] if scaled else None) for i in stacks]

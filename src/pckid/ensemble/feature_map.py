@@ -16,7 +16,7 @@ from sklearn import get_config
 
 from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
 from pckid._utils.parallel import run_in_threads
-from pckid.ensemble.members import Ensemble, posteriors, runs_of_stacks
+from pckid.ensemble.members import Ensemble, Posteriors, runs_of_stacks
 from pckid.input.table import Scaling, Table, block
 
 # Longer blocks of rows gain nothing on a CPU and fall out of its cache.
@@ -55,7 +55,7 @@ WEIGHTINGS: dict[str, Callable[[int], float]] = {
 
 def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
-    compute = posteriors(kernel.ensemble, table)
+    compute = Posteriors(kernel.ensemble, table).of(table)
     for stack, scale in enumerate(mixture_scales(kernel)):
         yield compute([stack], [scale])
 
@@ -80,24 +80,21 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
 
     scales, stops = mixture_scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
-
-    def fill(start: int, stop: int, jobs: int) -> None:
-        rows = block(table, start, stop)
-        runs = runs_of_stacks(kernel.ensemble, rows)
-        # The widest first, so that threads end together.
-        runs.sort(key=lambda run: stops[run.start] - stops[run.stop])
-        places = [
-            (run, scales[run.start : run.stop], out[stops[run.start] : stops[run.stop], start:stop])
-            for run in runs
-        ]
-        run_in_threads(posteriors(kernel.ensemble, rows), places, jobs)
-
     jobs = jobs if is_host(values) else 1
-    blocks = _row_blocks(kernel, table, jobs, HOST_BLOCK)
-    # Coefficients are the same for all rows of a block: threads share its stacks, not its rows,
-    # unless there are blocks for all of them.
-    each = 1 if len(blocks) >= 4 * jobs else jobs
-    run_in_threads(fill, [(*rows, each) for rows in blocks], jobs // each)
+    posteriors = Posteriors(kernel.ensemble, table)
+
+    def fill(compute: Callable, run: range, start: int, stop: int) -> None:
+        place = out[stops[run.start] : stops[run.stop], start:stop]
+        compute(run, scales[run.start : run.stop], place)
+
+    tasks = []
+    for start, stop in _row_blocks(kernel, table, jobs, HOST_BLOCK):
+        rows = block(table, start, stop)
+        compute = posteriors.of(rows)
+        tasks += [(compute, run, start, stop) for run in runs_of_stacks(kernel.ensemble, rows)]
+    # The widest first, so that threads end together.
+    tasks.sort(key=lambda task: stops[task[1].start] - stops[task[1].stop])
+    run_in_threads(fill, tasks, jobs)
     return out
 
 
@@ -118,20 +115,21 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
     xp = namespace(table.values)
     # Scaling the basis spares a pass over the posteriors, which are many more numbers.
     functionals = _functionals(projection) * column_scales(kernel, table.values)
+    posteriors = Posteriors(kernel.ensemble, table)
 
     def project_block(start: int, stop: int) -> Array:
-        return apply_functionals(kernel, functionals, block(table, start, stop))
+        return apply_functionals(posteriors, functionals, block(table, start, stop))
 
     blocks = for_row_blocks(project_block, kernel, table, jobs)
     return _coordinates(xp.concat(blocks, axis=1), projection)
 
 
-def apply_functionals(kernel: Kernel, functionals: Array, rows: Table) -> Array:
+def apply_functionals(posteriors: Posteriors, functionals: Array, rows: Table) -> Array:
     """Take functionals (m, n_columns) of the rows' posteriors, of shape (m, n_samples)."""
     first = 0
     total: Any = 0.0
-    compute = posteriors(kernel.ensemble, rows)
-    for run in runs_of_stacks(kernel.ensemble, rows):
+    compute = posteriors.of(rows)
+    for run in runs_of_stacks(posteriors.ensemble, rows):
         part = compute(run)
         total = total + functionals[:, first : first + part.shape[0]] @ part
         first += part.shape[0]

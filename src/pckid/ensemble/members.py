@@ -21,7 +21,7 @@ from pckid._utils.arrays import (
 from pckid._utils.parallel import is_remote, run_in_threads, run_remote
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
-from pckid.input.table import Table, take
+from pckid.input.table import Table, block, take
 from pckid.mixture import em, side_by_side
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.starts import start_from_rows
@@ -248,39 +248,62 @@ def train(
     return Ensemble(plan.covariance_type, _stack(plan, trained, before))
 
 
-def posteriors(ensemble: Ensemble, table: Table) -> Callable[..., Array]:
-    """Return a function that computes the rows' posteriors under some stacks.
+class Posteriors:
+    """Computes the posteriors of rows of a table under the mixtures of an ensemble.
 
-    They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack, and
-    written into `out`, where these are given. Stacked, scaled by 1/√Z and transposed they are the
-    feature map Φ.
+    What the mixtures contribute is computed once, whatever rows meet them.
     """
-    family = FAMILIES[ensemble.covariance_type]
-    stats = family.statistics(table)
-    xp = namespace(table.values)
 
-    def compute(
-        stacks: Sequence[int], scales: Sequence[float] | None = None, out: Array | None = None
-    ) -> Array:
-        chosen = [ensemble.stacks[i] for i in stacks]
-        if len(chosen) == 1:
-            resp = em.posterior(family.log_joint(stats, chosen[0]))
+    def __init__(self, ensemble: Ensemble, table: Table) -> None:
+        self.ensemble = ensemble
+        self._family = FAMILIES[ensemble.covariance_type]
+        self._any_row = self._family.statistics(block(table, 0, 1))
+        self._kept: dict[Sequence[int], Any] = {}
+
+    def of(self, rows: Table) -> Callable[..., Array]:
+        """Return a function that computes the posteriors of some rows under some stacks.
+
+        They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack, and
+        written into `out`, where these are given. Stacked, scaled by 1/√Z and transposed they are
+        the feature map Φ.
+        """
+        stats = self._family.statistics(rows)
+
+        def compute(
+            stacks: Sequence[int], scales: Sequence[float] | None = None, out: Array | None = None
+        ) -> Array:
+            resp = self._compute(stats, stacks, scales)
+            if out is None:
+                return resp
+            out[...] = resp
+            return out
+
+        return compute
+
+    def _compute(self, stats: Any, stacks: Sequence[int], scales: Sequence[float] | None) -> Array:
+        joint = self._family.log_joint_of(stats, self._coefficients(stacks))
+        xp = namespace(joint)
+        if len(stacks) == 1:
+            resp = em.posterior(joint)
             resp = xp.reshape(resp, (-1, resp.shape[-1]))
             if scales is not None and scales[0] != 1:
                 resp *= scales[0]
-        else:
-            joint = family.log_joint(stats, side_by_side.concatenate(chosen))[0, ...]
-            shapes = [stack.log_weights.shape for stack in chosen]
-            resp = side_by_side.SideBySide(shapes, joint).posteriors(joint)
-            if scales is not None:
-                widths = [math.prod(shape) for shape in shapes]
-                resp *= asarray_like(np.repeat(scales, widths)[:, None], resp)
-        if out is None:
             return resp
-        out[...] = resp
-        return out
+        shapes = [self.ensemble.stacks[i].log_weights.shape for i in stacks]
+        resp = side_by_side.SideBySide(shapes, joint).posteriors(joint[0, ...])
+        if scales is not None:
+            widths = [math.prod(shape) for shape in shapes]
+            resp *= asarray_like(np.repeat(scales, widths)[:, None], resp)
+        return resp
 
-    return compute
+    def _coefficients(self, stacks: Sequence[int]) -> Any:
+        """Compute what some stacks contribute; two threads may both do so, to the same end."""
+        stacks = tuple(stacks)
+        if stacks not in self._kept:
+            chosen = [self.ensemble.stacks[i] for i in stacks]
+            one = chosen[0] if len(chosen) == 1 else side_by_side.concatenate(chosen)
+            self._kept[stacks] = self._family.coefficients(self._any_row, one)
+        return self._kept[stacks]
 
 
 def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:

@@ -28,6 +28,7 @@ from pckid.ensemble.feature_map import (
     for_row_blocks,
     mixture_scales,
 )
+from pckid.ensemble.members import Posteriors
 from pckid.ensemble.row_values import Piece, cut_columns, merge_columns
 from pckid.ensemble.score_scale import ScoreScale
 from pckid.input.table import Margins, Table, block
@@ -254,10 +255,11 @@ def _pass(
     functionals = _deviation_functionals(kernel, table, more)
     width = sum(basis.shape[1] for basis in more)
     pieces = list(cut_columns(kernel.scaling))
+    posteriors = Posteriors(kernel.ensemble, table)
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
-        found = apply_functionals(kernel, functionals, rows)
+        found = apply_functionals(posteriors, functionals, rows)
         # A new array: a view would keep all that was found of the rows.
         return 1.0 * found[:width, :], _combine(found[width:, :], usual, rows, pieces)
 

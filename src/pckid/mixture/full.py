@@ -98,6 +98,14 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
     return flat + params.log_weights[..., None]
 
 
+def coefficients(stats: Statistics, params: Parameters) -> Parameters:
+    """Return what the log-joint of any rows needs: each row has a matrix of its own."""
+    return params
+
+
+log_joint_of = log_joint
+
+
 def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     """Sum completed rows and their spread, weighted by what `share` makes of their log-joint.
 

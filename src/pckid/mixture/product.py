@@ -169,7 +169,11 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
 
     Rows shared by all mixtures (a leading axis of one) meet all components in one product.
     """
-    B = _coefficients(stats, params)
+    return log_joint_of(stats, coefficients(stats, params))
+
+
+def log_joint_of(stats: Statistics, B: Array) -> Array:
+    """Compute `log_joint` (m, g, n) from `coefficients` (m, g, n_columns of F)."""
     return times_transposed(B, stats.rows) if stats.columns is None else B @ stats.columns
 
 
@@ -239,8 +243,8 @@ def n_parameters(n_components: int, n_features: int) -> int:
     return n_components * 2 * n_features + n_components - 1
 
 
-def _coefficients(stats: Statistics, params: Parameters) -> Array:
-    """Stack B so that B Fᵀ is the log-joint (m, g, n_columns of F)."""
+def coefficients(stats: Statistics, params: Parameters) -> Array:
+    """Stack B so that B Fᵀ is the log-joint (m, g, n_columns of F), for any rows of a table."""
     xp = namespace(params.means)
     precision = 1 / params.covariances
     scaled = params.means * precision
