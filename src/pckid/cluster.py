@@ -827,8 +827,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The rows of a sample that is the whole table have passed the mixtures already.
         """
         if not sample.is_whole or grouping.scores is None:
-            table = standardise(X, sample.scaling, sample.dtype)
             jobs = n_threads(self.n_jobs)
+            table = standardise(X, sample.scaling, sample.dtype, jobs=jobs)
             state = self._kernel, self._projection, self._score_scale
             points, scores = project_and_score(*state, table, jobs)
             if grouping.scores is not None and grouping.are_held_out:

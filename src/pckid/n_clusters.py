@@ -22,7 +22,7 @@ from sklearn.base import clone
 
 from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
-from pckid._utils.parallel import blas_threads_for, n_threads
+from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
@@ -204,7 +204,7 @@ def choose_or_none(
         kernel, drawn = training.kernel, training.drawn
         choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
         units, points = rows_as_given(drawn.sample, rows, points, categorical)
-        with blas_threads_for(points.shape[0], jobs):
+        with blas_threads(1):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
             labels = cluster_points(points[:, : choice.n_clusters], rng)
             found = find_single_columns(units, labels)
@@ -291,7 +291,7 @@ def choose_by_kernel(
     n_rows = features.shape[1]
     candidates = np.arange(2, max(2, min(max_clusters, n_rows - 1)) + 1)
     eigenvalues = np.zeros(len(candidates) + 2)
-    with blas_threads_for(n_rows, jobs):
+    with blas_threads(1):
         n_wanted = min(len(eigenvalues), n_rows)
         projection = fit_embedding("random_walk", features, n_wanted, rng, weights)
         points = project_features(features, projection)

@@ -115,7 +115,7 @@ def test_the_usual_deviation_of_a_value_is_a_trimmed_mean():
     kernel, table = training.kernel, training.drawn.sample.table
     unseen = np.ones((kernel.ensemble.n_mixtures, table.n_samples), dtype=bool)
     scorer, features = FeatureScorer(kernel, table), feature_matrix(kernel, table, 1)
-    usual = scorer.usual_deviations(features, table, unseen)
+    usual = scorer.usual_deviations(features, table, unseen, 1)
     alone, means, counts = np.zeros(5), np.zeros(5), np.zeros(5)
     for j in range(5):
         # With nothing else observed, but the same features, a row deviates by this value alone.

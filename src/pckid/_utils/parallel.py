@@ -1,22 +1,19 @@
 """Threads and other workers: how many, and BLAS kept from starting its own inside them."""
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-# BLAS computes with matrices of fewer rows in one thread.
-_ROWS_FOR_THREADS = 2_000
 _Item = TypeVar("_Item")
 
 
@@ -29,8 +26,22 @@ def n_threads(n_jobs: int | None) -> int:
             return max((pool["num_threads"] for pool in blas), default=1)
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning. Give a number of threads, or -1 for all.")
-    # More would only take memory, and results do not depend on them.
-    return min(effective_n_jobs(n_jobs), max(64, 4 * (os.cpu_count() or 1)))
+    return min(effective_n_jobs(n_jobs), _n_cores())
+
+
+@cache
+def _n_cores() -> int:
+    """Count the cores that this process may use: more threads would only wait for each other."""
+    return cpu_count()
+
+
+def threads_for(work: float, each: float, most: int) -> int:
+    """Decide how many threads share some work, so that each has at least so much of it.
+
+    Threads take turns at the interpreter. With little to compute between two turns they wait for
+    it, and many are slower than few.
+    """
+    return max(1, min(most, int(work / each)))
 
 
 def is_remote() -> bool:
@@ -83,16 +94,11 @@ class _Limit:
 
 
 blas_threads = _Limit().at
-"""Lets BLAS use so many threads within the context; where callers overlap, the latest decides."""
+"""Lets BLAS use so many threads within the context; where callers overlap, the latest decides.
 
-
-def blas_threads_for(n_rows: int, n: int) -> AbstractContextManager:
-    """Let BLAS use `n` threads for matrices of many rows, and one for smaller ones.
-
-    Its threads wait for each other many times in one call, each time in a loop that keeps a core
-    busy. Small matrices gain little from them, and on a busy machine take many times as long.
-    """
-    return blas_threads(n if n_rows >= _ROWS_FOR_THREADS else 1)
+Its own threads wait for each other many times in one call, and for the next call, each time in a
+loop that keeps a core busy: threads that compute something else meanwhile take turns with them.
+"""
 
 
 def _libraries() -> ThreadpoolController:
@@ -119,6 +125,7 @@ def run_in_threads(
     times a second, and end by so much later.
     """
     found: list[Any] = []
+    tasks = list(tasks)
 
     def keep(result: Any) -> None:
         found.append(result)
@@ -126,7 +133,7 @@ def run_in_threads(
             then(result)
 
     with blas_threads(1):
-        if n == 1:
+        if min(n, len(tasks)) <= 1:
             for task in tasks:
                 keep(function(*task))
             return found
@@ -137,6 +144,16 @@ def run_in_threads(
         finally:
             pool.shutdown(cancel_futures=True)
     return found
+
+
+def meanwhile(function: Callable[[], _Item], n: int) -> Callable[[], _Item]:
+    """Call a function in a thread of its own, if there is more than one; return how to wait."""
+    if n == 1:
+        return function
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(function)
+    pool.shutdown(wait=False)
+    return future.result
 
 
 def one_ahead(items: Generator[_Item, None, None]) -> Generator[_Item, None, None]:

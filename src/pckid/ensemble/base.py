@@ -281,6 +281,7 @@ class EnsembleEstimator(
             dtype="float64" if matrices else self.dtype,
             roles=roles,
             device=self.device,
+            jobs=n_threads(self.n_jobs),
         )
         sample = draw_sample(rows, sampling)
         self.dropped_features_ = dropped_features(self, sample.scaling.used)
@@ -394,8 +395,9 @@ class EnsembleEstimator(
                 f"{n_new * sum(plan.sizes):,} components on {plan.n_rows:,} rows each"
             )
         members = cache(partial(draw_members, plan, sample.table.n_samples))
-        tasks = schedule(sample.table, plan, plan.n_inits - n_new)
-        how = sample.table, plan, members, tasks, n_threads(self.n_jobs)
+        jobs = n_threads(self.n_jobs)
+        tasks = schedule(sample.table, plan, plan.n_inits - n_new, jobs)
+        how = sample.table, plan, members, tasks, jobs
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(*how, advance, sample.weights, old)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)

@@ -15,12 +15,16 @@ import numpy as np
 from sklearn import get_config
 
 from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
-from pckid._utils.parallel import run_in_threads
+from pckid._utils.parallel import run_in_threads, threads_for
 from pckid.ensemble.members import Ensemble, Posteriors, runs_of_stacks
 from pckid.input.table import Scaling, Table, block
 
-# Longer blocks of rows gain nothing on a CPU and fall out of its cache.
+# Longer blocks of rows gain nothing on a CPU and fall out of its cache. Where more than four
+# threads take turns at the interpreter, they gain: fewer turns.
 HOST_BLOCK = 1024
+_THREADS_PER_BLOCK = 4
+# Multiplications that make a thread worth while.
+_WORK = 3 << 26
 
 
 class Kernel(NamedTuple):
@@ -80,8 +84,7 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
 
     scales, stops = mixture_scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
-    jobs = jobs if is_host(values) else 1
-    posteriors = Posteriors(kernel.ensemble, table)
+    posteriors, jobs = Posteriors(kernel.ensemble, table), _n_threads(kernel, table, jobs)
 
     def fill(compute: Callable, run: range, start: int, stop: int) -> None:
         place = out[stops[run.start] : stops[run.stop], start:stop]
@@ -162,11 +165,21 @@ def for_row_blocks(
 ) -> list[Any]:
     """Call `function(start, stop)` on blocks of rows that fit scikit-learn's `working_memory`.
 
-    On a CPU they have `most` rows at most. Threads are for the host only: one keeps a GPU busy.
+    On a CPU they have `most` rows at most, or a multiple for many threads, and all threads have as
+    many of them. Threads are for the host only: one keeps a GPU busy.
     """
-    jobs = jobs if is_host(table.values) else 1
-    blocks = _row_blocks(kernel, table, jobs, min(most, -(-table.n_samples // jobs)))
+    jobs = _n_threads(kernel, table, jobs)
+    most *= max(1, jobs // _THREADS_PER_BLOCK)
+    rounds = max(1, -(-table.n_samples // (most * jobs)))
+    blocks = _row_blocks(kernel, table, jobs, -(-table.n_samples // (rounds * jobs)))
     return run_in_threads(function, blocks, jobs)
+
+
+def _n_threads(kernel: Kernel, table: Table, jobs: int) -> int:
+    """Decide how many threads take the rows of a table through the mixtures; one, for a GPU."""
+    # Besides the product, a posterior takes the time of some twenty multiplications.
+    work = table.n_samples * kernel.ensemble.n_columns * (table.width + 20)
+    return threads_for(work, _WORK, jobs) if is_host(table.values) else 1
 
 
 def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from pckid._utils.arrays import (
     take_along,
     to_numpy,
 )
-from pckid._utils.parallel import is_remote, run_in_threads, run_remote
+from pckid._utils.parallel import is_remote, run_in_threads, run_remote, threads_for
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.input.table import Table, block, take
@@ -30,12 +30,19 @@ from pckid.mixture.starts import start_from_rows
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 22
 _STACK_BYTES_DEVICE = 1 << 28
+# The same, for the responsibilities of mixtures on a CPU that share the rows of a table.
+_SHARED_BYTES_HOST = 1 << 21
 # Rows are drawn by sorting keys if they are at least this share of all: so many are drawn faster
 # than one by one. And then a GPU computes all rows of a table for every mixture, so that the table
 # is read once for all mixtures, and products are large.
 _MANY = 0.25
+# On a CPU this pays if mixtures learn from at least half of the rows, of a table so wide that it is
+# the products that take the time.
+_MOST_ON_HOST, _WIDE = 0.5, 256
 # Posteriors, or coefficients of components, that a GPU computes at once: 2^26 numbers.
 _RUN_CELLS = 1 << 26
+# Multiplications that make a thread worth while.
+_WORK = 1 << 29
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
 # A rank is a key times this, which no table has rows enough to reach, plus the row's number.
@@ -184,21 +191,25 @@ def rows_of(ranks: Array) -> Array:
     return ranks % _ROWS
 
 
-def schedule(table: Table, plan: Plan, first: int = 0) -> list[Task]:
+def schedule(table: Table, plan: Plan, first: int = 0, n_threads: int = 1) -> list[Task]:
     """Divide the plan, from its `first` start on, into tasks.
 
-    These are runs of one size, or of all sizes where a GPU shares the rows.
+    These are runs of one size, or of all sizes where mixtures share the rows.
     """
     if not _shares_rows(table, plan):
         n_alike = _stack_size(table, plan)
         starts = range(first, plan.n_inits, n_alike)
         return [
             (Run(size, init, min(n_alike, plan.n_inits - init)),)
-            for size in plan.sizes
+            for size in reversed(plan.sizes)  # The largest first, so that threads end together.
             for init in starts
         ]
     tasks: list[list[Run]] = []
-    room, most = 0, _STACK_BYTES_DEVICE // (table.n_samples * _itemsize(table))
+    room, each = 0, table.n_samples * _itemsize(table)
+    most = _STACK_BYTES_DEVICE // each
+    if is_host(table.values):
+        n_components = (plan.n_inits - first) * sum(plan.sizes)
+        most = min(_SHARED_BYTES_HOST // each, -(-n_components // n_threads))
     for size in plan.sizes:
         init = first
         while init < plan.n_inits:
@@ -244,7 +255,8 @@ def train(
         for found in zip(runs, run_remote(_train_run, packed), strict=True):
             keep([found])
     else:
-        run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, keep)
+        n_threads = n_threads if is_host(table.values) else 1
+        run_in_threads(train_one, tasks, threads_for(_work(table, plan), _WORK, n_threads), keep)
     return Ensemble(plan.covariance_type, _stack(plan, trained, before))
 
 
@@ -395,6 +407,12 @@ def _draw_subsamples(
     return Subsamples(rows, mine / mine.mean(axis=1, keepdims=True))
 
 
+def _work(table: Table, plan: Plan) -> float:
+    """Count the multiplications of training: two products in each iteration, and the start."""
+    components = float(plan.n_inits * sum(plan.sizes))
+    return 2 * (plan.max_iter + 1) * components * plan.n_rows * (table.width + 20)
+
+
 def _are_many(plan: Plan, n_samples: int) -> bool:
     """Return whether each mixture learns from a good part of the rows."""
     return plan.n_rows >= _MANY * n_samples
@@ -403,8 +421,13 @@ def _are_many(plan: Plan, n_samples: int) -> bool:
 def _shares_rows(table: Table, plan: Plan) -> bool:
     """Return whether mixtures are computed on all rows, with weights that pick their own."""
     family = FAMILIES[plan.covariance_type]
-    many = _are_many(plan, table.n_samples)
-    return family.STACKABLE and not family.TIED and many and not is_host(table.values)
+    if not family.STACKABLE or family.TIED:
+        return False
+    if not is_host(table.values):
+        return _are_many(plan, table.n_samples)
+    n_rows = plan.n_rows + 1  # Half of an odd number of rows was rounded.
+    enough = n_rows >= _MOST_ON_HOST * table.n_samples and not is_remote()
+    return enough and _are_many(plan, table.n_samples) and table.width >= _WIDE
 
 
 def _pack_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> tuple[Any, ...]:

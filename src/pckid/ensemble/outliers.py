@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -17,8 +17,10 @@ from pckid._utils.arrays import (
     gather,
     is_host,
     namespace,
+    take_along,
     to_numpy,
 )
+from pckid._utils.parallel import run_in_threads
 from pckid.ensemble.feature_map import (
     HOST_BLOCK,
     Kernel,
@@ -133,25 +135,32 @@ class FeatureScorer:
         """
         weights = None if unseen is None else self._weights_of(unseen, features)
 
-        def compute(start: int, stop: int) -> Array:
+        def compute(start: int, stop: int, jobs: int = 1) -> Array:
             mine, part = block(rows, start, stop), features[:, start:stop]
-            each = None if weights is None else weights[:, start:stop]
+            part = self._weigh_features(part, None if weights is None else weights[:, start:stop])
             total: Any = 0.0
-            for values, found in self._deviations(part, each, mine):
+            for values, found in self._deviations(part, mine, jobs):
                 total = total + _sum_squares(found, usual, values)
-            return _take_logarithm(total, mine)
+            return total
 
-        found = for_row_blocks(compute, self._kernel, rows, jobs)
-        return namespace(features).concat(found, axis=0)
+        if len(self._pieces) > 1 and is_host(features):
+            # Coefficients are many more numbers than the rows: threads share columns, not rows.
+            squares = compute(0, rows.n_samples, jobs)
+        else:
+            parts = for_row_blocks(compute, self._kernel, rows, jobs)
+            squares = namespace(features).concat(parts, axis=0)
+        return _take_logarithm(squares, rows)
 
-    def usual_deviations(self, features: Array, rows: Table, unseen: np.ndarray) -> np.ndarray:
+    def usual_deviations(
+        self, features: Array, rows: Table, unseen: np.ndarray, jobs: int
+    ) -> np.ndarray:
         """Compute the usual deviation of each value (n_values,) from some rows of a fit.
 
         Components have a least variance, and columns whose values lie in narrow clusters deviate
         less from them than others. The parameters are those of `deviation`.
         """
-        weights = self._weights_of(unseen, features)
-        found = [to_numpy(part) for _, part in self._deviations(features, weights, rows)]
+        weighed = self._weigh_features(features, self._weights_of(unseen, features))
+        found = [to_numpy(part) for _, part in self._deviations(weighed, rows, jobs)]
         seen, first = to_numpy(rows.observed).T, [piece.first_columns for piece in self._pieces]
         n_categorical = rows.codes.shape[1]
         places = [*first, np.arange(n_categorical) + self._table.n_features]
@@ -164,40 +173,29 @@ class FeatureScorer:
         shares = np.repeat(np.square(mixture_scales(self._kernel)), counts) @ unseen
         return asarray_like(unseen / shares, home, dtype=home.dtype)
 
-    def _deviations(
-        self, features: Array, weights: Array | None, rows: Table
-    ) -> Iterator[tuple[slice, Array]]:
-        """Yield the numbers of some values, and how far rows deviate there (n_values, n)."""
-        last = 0
-        for piece in self._pieces:
-            found = self._apply(self._weigh(piece.columns), features, weights)
-            yield (
-                piece.values,
-                merge_columns(_number_deviations(found, rows, piece.columns), piece.cells),
-            )
-            last = piece.values.stop
+    def _weigh_features(self, features: Array, weights: Array | None) -> Array:
+        """Count the features (n_columns, n) of each mixture by its `weights` (n_mixtures, n)."""
+        if weights is None:
+            return features
+        shapes = [stack.log_weights.shape for stack in self._kernel.ensemble.stacks]
+        sizes = np.repeat([g for _, g in shapes], [m for m, _ in shapes])
+        return features * take_along(weights, np.repeat(np.arange(len(sizes)), sizes))
+
+    def _deviations(self, features: Array, rows: Table, jobs: int) -> list[tuple[slice, Array]]:
+        """List the numbers of some values, and how far rows deviate there (n_values, n)."""
+
+        def deviate(piece: Piece) -> tuple[slice, Array]:
+            found = self._weigh(piece.columns) @ features
+            each = _number_deviations(found, rows, piece.columns)
+            return piece.values, merge_columns(each, piece.cells)
+
+        found = run_in_threads(deviate, zip(self._pieces, strict=True), jobs)
         if n_categorical := rows.codes.shape[1]:
             weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
-            found = self._apply(weighed, features, weights)
-            yield slice(last, last + n_categorical), _category_deviations(found, rows)
-
-    def _apply(self, functionals: Array, features: Array, weights: Array | None) -> Array:
-        """Take functionals (f, n_columns) of the features (n_columns, n) of rows, (f, n).
-
-        The features of each mixture count by its `weights` (n_mixtures, n).
-        """
-        if weights is None:
-            return functionals @ features
-        total: Any = 0.0
-        first = start = 0
-        for stack in self._kernel.ensemble.stacks:
-            m, g = stack.log_weights.shape
-            own = namespace(features).reshape(features[start : start + m * g, :], (m, g, -1))
-            own = own * weights[first : first + m, None, :]
-            own = namespace(features).reshape(own, (m * g, -1))
-            total = total + functionals[:, start : start + m * g] @ own
-            first, start = first + m, start + m * g
-        return total
+            last = found[-1][0].stop if found else 0
+            each = _category_deviations(weighed @ features, rows)
+            found.append((slice(last, last + n_categorical), each))
+        return found
 
     def _weigh(self, columns: slice) -> Array:
         """Compute the coefficients of features in the deviations of columns of numbers."""

@@ -53,6 +53,7 @@ class Sampling(NamedTuple):
     roles: ColumnRoles  # what columns share, and how they count
     device: str | None = None  # where blocks are computed
     skipped: tuple[int, ...] = ()  # columns that are not used
+    jobs: int = 1
 
 
 class _Measured(NamedTuple):
@@ -142,7 +143,8 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
-    table, groups = standardise(X, scaling, dtype), sampling.roles.indicate(scaling.kept)
+    table = standardise(X, scaling, dtype, jobs=sampling.jobs)
+    groups = sampling.roles.indicate(scaling.kept)
     if groups is not None:
         table = table._replace(groups=asarray_like(groups, table.values))
     is_whole = not in_memory or found.X.shape[0] == rows.X.shape[0]
@@ -227,6 +229,7 @@ def _measure(
         informative=sampling.roles.informative,
         two_values=True,
         weights=None if shares is None else asarray_like(shares, X),
+        jobs=sampling.jobs,
     )
     check_columns_vary(len(scaling.used), X.shape, categories=bool(categorical.any()), X=X)
     return scaling

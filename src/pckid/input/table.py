@@ -1,6 +1,7 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
+from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from pckid._utils.arrays import (
     take_along,
     to_numpy,
 )
+from pckid._utils.parallel import run_in_threads
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 FARTHEST = 1e9
@@ -136,6 +138,7 @@ def measure(
     two_values: bool = False,
     groups: np.ndarray | None = None,
     weights: Array | None = None,
+    jobs: int = 1,
 ) -> Scaling:
     """Compute the centre and spread of the columns that vary; the others carry no information.
 
@@ -148,7 +151,7 @@ def measure(
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
     # What is known of columns is computed on the host, whatever passes over the rows.
-    low, high = _extremes(X)
+    low, high = _extremes(X, jobs)
     kept = np.flatnonzero((high > low) & ~categorical)
     low, high = low[kept], high[kept]
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
@@ -158,18 +161,25 @@ def measure(
         low, high, magnitude = low * unit, high * unit, magnitude * unit
     low, high = low / magnitude, high / magnitude
     ends = asarray_like(np.stack([magnitude, low, high]), X)
-    blocks = _scaled_blocks(X, kept, unit, ends[0, :], weights)
-    count: Any = sum(_sum(xp.astype(seen, X.dtype), each) for _, seen, each in blocks())
-    mean: Any = sum(_sum(Z, each) for Z, _, each in blocks()) / count
-    squares: Any = sum(_sum(xp.where(seen, Z - mean, 0.0) ** 2, each) for Z, seen, each in blocks())
-    found = [mean, squares / count]
     two_values = two_values and (groups is None or bool((groups[kept] < 0).any()))
+    blocks = _scaled_blocks(X, kept, unit, ends[0, :], weights)
+
+    def pass_over(function: Callable[..., Array]) -> Any:
+        return sum(run_in_threads(lambda block: function(*block()), zip(blocks, strict=True), jobs))
+
+    def add_up(Z: Array, seen: Array, each: Array | None) -> Array:
+        sums = [_sum(xp.astype(seen, X.dtype), each), _sum(Z, each)]
+        if two_values:
+            other = ~((ends[1, :] == Z) | (ends[2, :] == Z) | ~seen)
+            sums.append(xp.astype(xp.any(other, axis=0), X.dtype))
+        return xp.stack(sums)
+
+    sums = pass_over(add_up)
+    mean = sums[1, :] / sums[0, :]
+    squares = pass_over(lambda Z, seen, each: _sum(xp.where(seen, Z - mean, 0.0) ** 2, each))
+    found = [mean, squares / sums[0, :]]
     if two_values:
-        lowest, highest = ends[1, :], ends[2, :]
-        extreme = [
-            xp.all((lowest == Z) | (highest == Z) | ~seen, axis=0) for Z, seen, _ in blocks()
-        ]
-        found.append(xp.astype(xp.all(xp.stack(extreme), axis=0), X.dtype))
+        found.append(xp.astype(sums[2, :] == 0, X.dtype))
     center, variance, *two = to_numpy(xp.stack(found))
     higher = shares_of_higher(low, high, center, two[0] > 0) if two_values else np.zeros(0)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
@@ -201,7 +211,9 @@ def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     )
 
 
-def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True) -> Table:
+def standardise(
+    X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True, jobs: int = 1
+) -> Table:
     """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness.
 
     Without `patterns` these are not looked for.
@@ -210,7 +222,8 @@ def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True
     shape = (X.shape[0], len(scaling.kept))
     values = xp.empty(shape, dtype=getattr(xp, dtype), device=device)
     observed = xp.empty(shape, dtype=xp.bool, device=device)
-    for rows in row_slices(X):
+
+    def fill(rows: slice) -> None:
         numbers = _take_columns(X[rows, :], scaling.kept)
         seen = ~xp.isnan(numbers)
         # A new row may lie farther out than floats reach; it is brought back to the farthest
@@ -222,6 +235,8 @@ def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True
             Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
         Z = xp.where(seen, xp.clip(Z, -FARTHEST, FARTHEST), 0.0)
         values[rows, :], observed[rows, :] = xp.astype(Z, values.dtype, copy=False), seen
+
+    run_in_threads(fill, zip(row_slices(X), strict=True), jobs)
     codes = _category_codes(X, scaling)
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
@@ -328,43 +343,43 @@ def row_slices(rows: Array) -> list[slice]:
     return [slice(start, min(start + size, n_samples)) for start in starts]
 
 
-def _extremes(X: Array) -> tuple[np.ndarray, np.ndarray]:
+def _extremes(X: Array, jobs: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Find the lowest and highest number observed in each column (d,), inf and -inf if none."""
     xp = namespace(X)
 
-    def of_block(part: Array) -> tuple[Array, Array]:
+    def of_block(rows: slice) -> Array:
+        part = X[rows, :]
         missing = xp.isnan(part)
         low = xp.min(xp.where(missing, xp.inf, part), axis=0)
-        return low, xp.max(xp.where(missing, -xp.inf, part), axis=0)
+        return xp.stack([low, xp.max(xp.where(missing, -xp.inf, part), axis=0)])
 
-    found = [end for rows in row_slices(X) for end in of_block(X[rows, :])]
-    ends = to_numpy(xp.stack(found))
-    return ends[::2].min(axis=0), ends[1::2].max(axis=0)
+    ends = to_numpy(xp.stack(run_in_threads(of_block, zip(row_slices(X), strict=True), jobs)))
+    return ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
 
 
 def _scaled_blocks(
     X: Array, kept: np.ndarray, unit: Array | None, magnitude: Array, weights: Array | None
-) -> Callable[[], Iterator[tuple[Array, Array, Array | None]]]:
-    """Return a function that iterates over blocks of rows: some columns, scaled, with zeros.
+) -> list[Callable[[], tuple[Array, Array, Array | None]]]:
+    """List functions that each return a block of rows: some columns, scaled, with zeros.
 
     Each comes with what is observed of it, and the rows' weights.
     """
     xp = namespace(X)
 
-    def blocks() -> Iterator[tuple[Array, Array, Array | None]]:
-        for rows in row_slices(X):
-            numbers = _take_columns(X[rows, :], kept)
-            seen = ~xp.isnan(numbers)
-            if unit is not None:
-                numbers = numbers * unit
-            Z = xp.where(seen, numbers / magnitude, 0.0)
-            yield Z, seen, None if weights is None else weights[rows]
+    def block_of(rows: slice) -> tuple[Array, Array, Array | None]:
+        numbers = _take_columns(X[rows, :], kept)
+        seen = ~xp.isnan(numbers)
+        if unit is not None:
+            numbers = numbers * unit
+        Z = xp.where(seen, numbers / magnitude, 0.0)
+        return Z, seen, None if weights is None else weights[rows]
 
-    if is_host(X) or len(row_slices(X)) > 1:
-        return blocks
+    slices = row_slices(X)
+    if is_host(X) or len(slices) > 1:
+        return [partial(block_of, rows) for rows in slices]
     # A GPU has the memory to keep a single block, which is not computed anew for each pass.
-    kept_blocks = list(blocks())
-    return lambda: iter(kept_blocks)
+    whole = block_of(slices[0])
+    return [lambda: whole]
 
 
 def _sum(values: Array, weights: Array | None) -> Array:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
-from pckid._utils.parallel import blas_threads_for
+from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
+from pckid._utils.parallel import blas_threads, meanwhile
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
@@ -53,6 +54,7 @@ class Grouping(NamedTuple):
     known_points: Array | None  # (n_known, n_clusters), the coordinates of the known rows
 
 
+@blas_threads(1)
 def group(
     training: Training,
     n_clusters: int,
@@ -106,26 +108,29 @@ def group(
     # Of a row that comes several times, mixtures learn from the other ones also if it is new.
     counts = np.bincount(sample.places, minlength=sample.table.n_samples)
     unseen[:, counts[landmarks[scored]] > 1] = True
-    deviations, usual = _deviate(kernel, features, rows, scored, unseen, jobs)
-    with blas_threads_for(landmarks.shape[0], jobs):
-        projection = fit_embedding(embedding, features, width, rng, weights)
-        points = project_features(features, projection)
-        anchors = known_points = found = None
-        if seeds is not None:
-            known_points = project_features(seeds.features, projection)
-            how: dict[str, Any] = {"n_init": n_init, "rng": rng, "weights": weights}
-            found, held = seeds.find_clusters(points, known_points, n_clusters, how)
-            if not held:
-                seeds, points = None, points[:, :n_clusters]
-                known_points, projection = (
-                    known_points[:, :n_clusters],
-                    projection.first(n_clusters),
-                )
-        own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
-        parts = cluster_by_parts(
-            kernel, features, n_clusters, embedding, own_rng, weights, seeds, together
-        )
-    del features, rows
+    others = jobs if is_host(features) else 1
+    deviate = meanwhile(partial(_deviate, kernel, features, rows, scored, unseen, jobs), others)
+    own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
+    by_parts = partial(
+        cluster_by_parts, kernel, features, n_clusters, embedding, own_rng, weights, groups=together
+    )
+    cluster_parts = by_parts if seeds is not None else meanwhile(by_parts, others)
+    if others == 1:
+        deviations, usual = deviate()
+    projection = fit_embedding(embedding, features, width, rng, weights)
+    points = project_features(features, projection)
+    anchors = known_points = found = None
+    if seeds is not None:
+        known_points = project_features(seeds.features, projection)
+        how: dict[str, Any] = {"n_init": n_init, "rng": rng, "weights": weights}
+        found, held = seeds.find_clusters(points, known_points, n_clusters, how)
+        if not held:
+            seeds, points = None, points[:, :n_clusters]
+            known_points, projection = known_points[:, :n_clusters], projection.first(n_clusters)
+    parts = cluster_parts() if seeds is None else by_parts(known=seeds)
+    if others > 1:
+        deviations, usual = deviate()
+    del features, rows, by_parts, cluster_parts, deviate
     each = None if weights is None else to_numpy(weights).astype(np.float64)[scored]
     scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
     held_out = scale.standardise(deviations)
@@ -135,24 +140,21 @@ def group(
         points = project(kernel, projection, sample.table, jobs)
     else:
         points, scores = project_and_score(kernel, projection, scale, sample.table, jobs)
-    with blas_threads_for(landmarks.shape[0], jobs):
-        if seeds is not None and known_points is not None:
-            anchors = seeds.anchors(known_points, n_clusters)
-        every = None if sample.weights is None else asarray_like(sample.weights, points)
-        found = _find_centers(
-            points, there, n_clusters, n_init, rng, (weights, every), anchors, found
-        )
-        centers = found.centers
-        if anchors is not None and known_points is not None:
-            axes = span_of_centers(centers)
-            values = projection.eigenvalues[:n_clusters]
-            projection = projection._replace(basis=projection.basis @ axes, eigenvalues=values)
-            centers, points, known_points = centers @ axes, points @ axes, known_points @ axes
-        centers, distances, order = largest_first(points, centers, every)
-        if not are_all:
-            distances = take_along(distances, there, axis=1)
-        n_groups = None if together is None else len(np.unique(together))
-        sharpness = sharpness_of(distances, centers, parts, weights, n_groups)
+    if seeds is not None and known_points is not None:
+        anchors = seeds.anchors(known_points, n_clusters)
+    every = None if sample.weights is None else asarray_like(sample.weights, points)
+    found = _find_centers(points, there, n_clusters, n_init, rng, (weights, every), anchors, found)
+    centers = found.centers
+    if anchors is not None and known_points is not None:
+        axes = span_of_centers(centers)
+        values = projection.eigenvalues[:n_clusters]
+        projection = projection._replace(basis=projection.basis @ axes, eigenvalues=values)
+        centers, points, known_points = centers @ axes, points @ axes, known_points @ axes
+    centers, distances, order = largest_first(points, centers, every)
+    if not are_all:
+        distances = take_along(distances, there, axis=1)
+    n_groups = None if together is None else len(np.unique(together))
+    sharpness = sharpness_of(distances, centers, parts, weights, n_groups)
     return Grouping(
         projection,
         centers,
@@ -190,11 +192,12 @@ def _deviate(
         return take_along(features, index, 1), take(rows, index)
 
     scorer, few = FeatureScorer(kernel, rows), some_rows(np.arange(len(some)), MOST_USUAL)
-    usual = scorer.usual_deviations(*take_some(some[few]), unseen[:, few])
+    usual = scorer.usual_deviations(*take_some(some[few]), unseen[:, few], jobs)
     mine, chosen = take_some(some)
     return scorer.deviation(mine, usual, chosen, jobs, unseen), usual
 
 
+@blas_threads(1)
 def regroup(
     kernel: Kernel,
     sample: Sample,
@@ -215,9 +218,8 @@ def regroup(
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
-    with blas_threads_for(landmarks.shape[0], jobs):
-        projection = fit_embedding(embedding, features, numbers[-1], rng, weights)
-        points = project_features(features, projection)
+    projection = fit_embedding(embedding, features, numbers[-1], rng, weights)
+    points = project_features(features, projection)
     if landmarks.shape[0] < sample.table.n_samples:
         points = project(kernel, projection, sample.table, jobs)
     wanted = None if others is None else project(kernel, projection, others, jobs)
@@ -227,12 +229,11 @@ def regroup(
         rng = generator(sample.entropy, Stream.EMBEDDING)
         sample.draw(n_landmarks, rng)
         draw_guess(features, n_clusters, rng)
-        with blas_threads_for(landmarks.shape[0], jobs):
-            own = points[:, :n_clusters]
-            best = _find_centers(own, landmarks, n_clusters, n_init, rng, (weights, every))
-            centers, distances, _ = largest_first(own, best.centers, every)
-            if wanted is not None:
-                distances = distances_to(wanted[:, :n_clusters], centers)
+        own = points[:, :n_clusters]
+        best = _find_centers(own, landmarks, n_clusters, n_init, rng, (weights, every))
+        centers, distances, _ = largest_first(own, best.centers, every)
+        if wanted is not None:
+            distances = distances_to(wanted[:, :n_clusters], centers)
         labels = to_numpy(first_of_nearest(distances, centers))
         found.append(labels[sample.places] if wanted is None else labels)
     return found
@@ -286,6 +287,7 @@ def largest_first(
     return centers, distances, was
 
 
+@blas_threads(1)
 def cluster_by_numbers(
     kernel: Kernel, embedding: str, table: Table, numbers: Sequence[int], jobs: int
 ) -> list[np.ndarray]:
@@ -307,11 +309,10 @@ def cluster_by_numbers(
         For each number, the largest cluster first.
     """
     rng = np.random.default_rng(0)
-    with blas_threads_for(table.n_samples, jobs):
-        features = feature_matrix(kernel, table, jobs)
-        projection = fit_embedding(embedding, features, numbers[-1], rng)
-        points = project_features(features, projection)
-        return [cluster_points(points[:, :k], rng) for k in numbers]
+    features = feature_matrix(kernel, table, jobs)
+    projection = fit_embedding(embedding, features, numbers[-1], rng)
+    points = project_features(features, projection)
+    return [cluster_points(points[:, :k], rng) for k in numbers]
 
 
 def cluster_points(points: Array, rng: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from pckid._utils.arrays import asarray_like, take_along, to_numpy
-from pckid._utils.parallel import blas_threads_for
+from pckid._utils.parallel import blas_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import feature_matrix, project_features
@@ -63,7 +63,7 @@ def measure_agreement(training: Training, n_clusters: int, embedding: str, jobs:
     table = take(sample.table, asarray_like(rows, sample.table.values))
     features = feature_matrix(training.kernel, table, jobs)
     found = []
-    with blas_threads_for(len(rows), jobs):
+    with blas_threads(1):
         for half in np.array_split(np.arange(ensemble.n_inits), 2):
             mine = take_along(features, ensemble.columns_of(half))
             points = project_features(
