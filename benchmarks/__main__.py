@@ -22,6 +22,7 @@ PARTS = (
     "peers",
     "memory",
     "wide",
+    "cores",
     "streaming",
     "mnist_size",
     "full_covariance",

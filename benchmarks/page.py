@@ -120,6 +120,26 @@ def _wide(found: list[dict[str, Any]], _: Path) -> str:
     return f"## Wide tables\n\n{_table(['table', 'time', 'is', 'columns'], rows)}"
 
 
+def _cores(found: dict[str, Any], _: Path) -> str:
+    rows = [
+        [
+            each["name"],
+            _time(each["one"]),
+            _time(each["two"]),
+            _time(each["all"]),
+            f"{each['one'] / each['all']:.1f} times",
+        ]
+        for each in found["cases"]
+    ]
+    names = ["table", "one thread", "two", f"{found['threads']}, the default there", "as fast"]
+    where = f"{found['machine']['cores']} cores of {found['machine']['processor']}"
+    return (
+        f"## Many cores\n\nOn {where}, medians of times taken in turns.\n\n"
+        f"{_table(names, rows)}\nLabels are the same for every `n_jobs`. Threads take turns at the "
+        "interpreter, so that there are as many as the work is worth: one for a few hundred rows.\n"
+    )
+
+
 def _streaming(found: dict[str, Any], _: Path) -> str:
     text = (
         f"## Tables in files\n\n{found['rows']:,} rows × 18 of float32 in a Parquet file, from "
@@ -230,6 +250,7 @@ SECTIONS: dict[str, Callable[[Any, Path], str]] = {
     "machine": _machine,
     "memory": _memory,
     "wide": _wide,
+    "cores": _cores,
     "streaming": _streaming,
     "mnist_size": _images,
     "full_covariance": _full,

@@ -23,8 +23,8 @@ from pckid.input.table import Scaling, Table, block
 # threads take turns at the interpreter, they gain: fewer turns.
 HOST_BLOCK = 1024
 _THREADS_PER_BLOCK = 4
-# Multiplications that make a thread worth while.
-_WORK = 3 << 26
+# Multiplications that make a thread worth while; of rows that pass all mixtures four times as many.
+_WORK = 1 << 26
 
 
 class Kernel(NamedTuple):
@@ -168,18 +168,18 @@ def for_row_blocks(
     On a CPU they have `most` rows at most, or a multiple for many threads, and all threads have as
     many of them. Threads are for the host only: one keeps a GPU busy.
     """
-    jobs = _n_threads(kernel, table, jobs)
+    jobs = _n_threads(kernel, table, jobs, 4 * _WORK)
     most *= max(1, jobs // _THREADS_PER_BLOCK)
     rounds = max(1, -(-table.n_samples // (most * jobs)))
     blocks = _row_blocks(kernel, table, jobs, -(-table.n_samples // (rounds * jobs)))
     return run_in_threads(function, blocks, jobs)
 
 
-def _n_threads(kernel: Kernel, table: Table, jobs: int) -> int:
+def _n_threads(kernel: Kernel, table: Table, jobs: int, each: int = _WORK) -> int:
     """Decide how many threads take the rows of a table through the mixtures; one, for a GPU."""
     # Besides the product, a posterior takes the time of some twenty multiplications.
     work = table.n_samples * kernel.ensemble.n_columns * (table.width + 20)
-    return threads_for(work, _WORK, jobs) if is_host(table.values) else 1
+    return threads_for(work, each, jobs) if is_host(table.values) else 1
 
 
 def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:

@@ -19,8 +19,6 @@ from pckid.input.sample import Sample
 from pckid.input.table import Table, take
 from pckid.spectral.embedding import draw_guess, fit_embedding
 from pckid.spectral.kmeans import (
-    Anchors,
-    Clusters,
     distances_to,
     first_of_nearest,
     kmeans,
@@ -134,16 +132,22 @@ def group(
     each = None if weights is None else to_numpy(weights).astype(np.float64)[scored]
     scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
     held_out = scale.standardise(deviations)
+    if seeds is not None and known_points is not None:
+        anchors = seeds.anchors(known_points, n_clusters)
+    starts: dict[str, Any] = {"n_init": n_init, "rng": rng, "weights": weights, "anchors": anchors}
+    cluster = meanwhile(
+        partial(kmeans, points, n_clusters, **starts), others if found is None else 1
+    )
     if are_all:
         scores = held_out
     elif not sample.is_whole:
         points = project(kernel, projection, sample.table, jobs)
     else:
         points, scores = project_and_score(kernel, projection, scale, sample.table, jobs)
-    if seeds is not None and known_points is not None:
-        anchors = seeds.anchors(known_points, n_clusters)
     every = None if sample.weights is None else asarray_like(sample.weights, points)
-    found = _find_centers(points, there, n_clusters, n_init, rng, (weights, every), anchors, found)
+    found = cluster() if found is None else found
+    if not are_all:
+        found = lloyd(points, found.centers[None, ...], weights=every, anchors=anchors)
     centers = found.centers
     if anchors is not None and known_points is not None:
         axes = span_of_centers(centers)
@@ -219,8 +223,9 @@ def regroup(
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
     projection = fit_embedding(embedding, features, numbers[-1], rng, weights)
-    points = project_features(features, projection)
-    if landmarks.shape[0] < sample.table.n_samples:
+    points = near = project_features(features, projection)
+    are_all = landmarks.shape[0] == sample.table.n_samples
+    if not are_all:
         points = project(kernel, projection, sample.table, jobs)
     wanted = None if others is None else project(kernel, projection, others, jobs)
     every = None if sample.weights is None else asarray_like(sample.weights, points)
@@ -230,39 +235,15 @@ def regroup(
         sample.draw(n_landmarks, rng)
         draw_guess(features, n_clusters, rng)
         own = points[:, :n_clusters]
-        best = _find_centers(own, landmarks, n_clusters, n_init, rng, (weights, every))
+        best = kmeans(near[:, :n_clusters], n_clusters, n_init=n_init, rng=rng, weights=weights)
+        if not are_all:
+            best = lloyd(own, best.centers[None, ...], weights=every)
         centers, distances, _ = largest_first(own, best.centers, every)
         if wanted is not None:
             distances = distances_to(wanted[:, :n_clusters], centers)
         labels = to_numpy(first_of_nearest(distances, centers))
         found.append(labels[sample.places] if wanted is None else labels)
     return found
-
-
-def _find_centers(
-    points: Array,
-    landmarks: Array,
-    n_clusters: int,
-    n_init: int,
-    rng: np.random.Generator,
-    weights: tuple[Array | None, Array | None],
-    anchors: Anchors | None = None,
-    found: Clusters | None = None,
-) -> Clusters:
-    """Run k-means with all starts on the landmarks, then from the best of them on all rows.
-
-    `weights` are those of the landmarks, and of the rows with these coordinates (n_samples, k);
-    `found` are the clusters of the landmarks if they are known already.
-    """
-    are_all = landmarks.shape[0] == points.shape[0]
-    if found is None:
-        rows = points if are_all else take_along(points, landmarks)
-        found = kmeans(
-            rows, n_clusters, n_init=n_init, rng=rng, weights=weights[0], anchors=anchors
-        )
-    if are_all:
-        return found
-    return lloyd(points, found.centers[None, ...], weights=weights[1], anchors=anchors)
 
 
 def largest_first(
