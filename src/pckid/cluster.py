@@ -528,28 +528,28 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """
         return self._compute("outlier_score", X)
 
-    def missing_instability(self, X: Any, n_draws: int = 20) -> Array:
+    def missing_instability(self, X: Any, n_draws: int = 40) -> Array:
         """Estimate how likely each row would change cluster if its missing values were known.
 
         The missing values of a row are drawn from what the ensemble expects of them, given the
-        observed ones, and the completed row is placed by the fitted model. The draws are weighed so
-        that on average they lie where the row itself does. `confidence_` says how far other rows
-        would change a row's cluster; this is what its own missing values could. It holds for values
-        missing at random; those lost because of what they are look like others to the ensemble.
+        observed ones, and the completed row is placed by the fitted model. `confidence_` says how
+        far other rows would change a row's cluster; this is what its own missing values could. It
+        holds for values missing at random; those lost because of what they are look like others to
+        the ensemble.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows in memory, with NaN where a value is missing, seen in `fit` or new.
-        n_draws : int, default=20
+        n_draws : int, default=40
             How often the missing values are drawn.
 
         Returns
         -------
         instability : array of shape (n_samples,)
-            The weighed share of draws in which the row gets another cluster than from `predict`: 0
-            for a complete row, NaN for one with nothing observed. It does not depend on other rows
-            in X.
+            The share of draws in which the row gets another cluster than from `predict`; no other
+            cluster counts as more likely than that. 0 for a complete row, NaN for one with nothing
+            observed. It does not depend on other rows in X.
 
         Examples
         --------

@@ -3,13 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import brentq
 
 from pckid import PCKID, EmptyRowWarning
 from pckid.ensemble.imputation import complete_rows, draw_values
-from pckid.spectral import instability
 from pckid.spectral.assignment import place_changed_rows
-from pckid.spectral.instability import weigh_draws
+from pckid.spectral.instability import chance_of_change
 
 rng = np.random.default_rng(0)
 MIXED = pd.DataFrame(
@@ -68,26 +66,15 @@ def test_only_rows_that_lack_something_can_change():
     assert 0 <= model.missing_instability(X, n_draws=1)[0] <= 1
 
 
-def test_draws_weigh_so_that_their_mean_is_the_row_itself():
-    steps = np.stack([rng.normal(0.5, 1.0, 20), rng.normal(-0.4, 0.1, 20), np.zeros(20)], axis=1)
-    weights = weigh_draws(steps)
-    assert weights.min() >= 0
-    np.testing.assert_allclose(weights.sum(axis=0), 1)
-    tilt = brentq(lambda x: np.average(steps[:, 0], weights=np.exp(x * steps[:, 0])), -9, 9)
-    expected = np.exp(tilt * steps[:, 0])
-    np.testing.assert_allclose(weights[:, 0], expected / expected.sum(), rtol=1e-6)
-    # Where all draws lie to one side, those that lie least far count most.
-    assert steps[:, 1].mean() < weights[:, 1] @ steps[:, 1] < 0
-    np.testing.assert_allclose(weights[:, 2], 1 / 20)
-
-
-def test_many_rows_are_drawn_in_parts(monkeypatch):
-    X = np.where(rng.random((60, 2)) < 0.3, np.nan, MIXED[["a", "b"]][:60])
-    X[np.isnan(X).all(axis=1), 0] = 0.0
-    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(X)
-    expected = model.missing_instability(X)
-    monkeypatch.setattr(instability, "_ROWS_AT_ONCE", 7)
-    np.testing.assert_array_equal(model.missing_instability(X), expected)
+def test_no_other_cluster_is_likelier_than_that_of_the_row():
+    shares, labels = rng.dirichlet([1.0, 1.0, 1.0], size=200), rng.integers(3, size=200)
+    for row, label, chance in zip(shares, labels, chance_of_change(shares, labels), strict=True):
+        own, most = row[label], max(row)
+        expected = 1 - own if own == most else 1 - (own + most) / 2
+        np.testing.assert_allclose(chance, expected)
+    # With two clusters a row is never more likely to change than to stay.
+    two = chance_of_change(np.array([[0.2, 0.8], [0.7, 0.3]]), np.array([0, 0]))
+    np.testing.assert_allclose(two, [0.5, 0.3])
 
 
 def test_every_kind_of_array_and_no_blocks(backend):
