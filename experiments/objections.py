@@ -2,8 +2,8 @@
 
     python -m experiments objections --runs 40 --jobs -1
 
-One homogeneous population in eight columns, of which cells are missing in several ways, and tables
-with three groups that lose cells in the same ways.
+One homogeneous population in eight columns, or in 60 and 100, of which cells are missing in several
+ways, and tables with three groups that lose cells in the same ways.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import csv
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,42 +25,47 @@ N_COLUMNS = 8
 Row = dict[str, Any]
 
 
-def draw_growth(n_rows: int, rng: np.random.Generator) -> NDArray:
-    """Draw eight times of a curve with a random intercept and a random slope."""
-    times = np.linspace(-1, 1, N_COLUMNS)
+def draw_growth(n_rows: int, rng: np.random.Generator, n_columns: int = N_COLUMNS) -> NDArray:
+    """Draw several times of a curve with a random intercept and a random slope."""
+    times = np.linspace(-1, 1, n_columns)
     level, slope = rng.normal(size=(2, n_rows, 1))
-    return level + 0.5 * slope * times + 0.5 * rng.normal(size=(n_rows, N_COLUMNS))
+    return level + 0.5 * slope * times + 0.5 * rng.normal(size=(n_rows, n_columns))
 
 
-def draw_factor(n_rows: int, rng: np.random.Generator) -> NDArray:
-    """Draw eight columns with one factor in common."""
-    loadings = rng.uniform(0.5, 0.9, size=N_COLUMNS)
+def draw_factor(n_rows: int, rng: np.random.Generator, n_columns: int = N_COLUMNS) -> NDArray:
+    """Draw columns with one factor in common."""
+    loadings = rng.uniform(0.5, 0.9, size=n_columns)
     factor = rng.normal(size=(n_rows, 1))
-    own = np.sqrt(1 - loadings**2) * rng.normal(size=(n_rows, N_COLUMNS))
+    own = np.sqrt(1 - loadings**2) * rng.normal(size=(n_rows, n_columns))
     return factor * loadings + own
 
 
-def draw_groups(distance: float, n_rows: int, rng: np.random.Generator) -> NDArray:
+def draw_groups(
+    distance: float, n_rows: int, rng: np.random.Generator, n_columns: int = N_COLUMNS
+) -> NDArray:
     """Draw three groups, each two of them so many standard deviations apart."""
-    centres = np.linalg.qr(rng.normal(size=(N_COLUMNS, 3)))[0].T * distance / np.sqrt(2)
-    return rng.normal(size=(n_rows, N_COLUMNS)) + centres[np.arange(n_rows) % 3]
+    centres = np.linalg.qr(rng.normal(size=(n_columns, 3)))[0].T * distance / np.sqrt(2)
+    return rng.normal(size=(n_rows, n_columns)) + centres[np.arange(n_rows) % 3]
 
 
 def drop_out(X: NDArray, rng: np.random.Generator, slope: float, lag: int) -> NDArray:
-    """Lose all later cells of a row, more likely after high values: the last one or, lag 0, it."""
-    X = X.copy()
+    """Lose all later cells of a row, more likely after high values: the last one or, lag 0, it.
+
+    As many rows are complete with many columns as with eight, about.
+    """
+    X, least = X.copy(), 2.2 + np.log(X.shape[1] / N_COLUMNS)
     for row, chances in zip(X, rng.random(X.shape), strict=True):
         for j in range(1, X.shape[1]):
-            if chances[j] < 1 / (1 + np.exp(2.2 - slope * row[j - lag])):
+            if chances[j] < 1 / (1 + np.exp(least - slope * row[j - lag])):
                 row[j:] = np.nan
                 break
     return X
 
 
 def skip_block(X: NDArray, rng: np.random.Generator) -> NDArray:
-    """Skip the last four columns where the first is above 0.25."""
+    """Skip the last half of the columns where the first is above 0.25."""
     X = X.copy()
-    X[np.ix_(X[:, 0] > 0.25, range(4, N_COLUMNS))] = np.nan
+    X[X[:, 0] > 0.25, X.shape[1] // 2 :] = np.nan
     return X
 
 
@@ -98,11 +104,21 @@ HOMOGENEOUS: dict[str, tuple[Draw, Remove]] = {
     "one factor, two blocks mostly skipped (MAR)": (draw_factor, skip_two_blocks),
     "one factor, below a limit": (draw_factor, cut_below),
 }  # fmt: skip
+for n_columns in (60, 100):
+    HOMOGENEOUS |= {
+        f"curves of {n_columns} times, drop-out after a high value (MAR)": (
+            partial(draw_growth, n_columns=n_columns), lambda X, rng: drop_out(X, rng, 1.5, 1),
+        ),
+        f"one factor of {n_columns} columns, a block skipped (MAR)": (
+            partial(draw_factor, n_columns=n_columns), skip_block,
+        ),
+    }  # fmt: skip
 GROUPED: dict[str, Remove] = {
     "three groups, 20 % missing at random": lose,
     "three groups, drop-out after a high value (MAR)": lambda X, rng: drop_out(X, rng, 1.0, 1),
     "three groups, a block skipped (MAR)": skip_block,
 }
+N_WIDE = 60
 
 
 def judge(X: NDArray, seed: int) -> Row:
@@ -125,11 +141,15 @@ def judge_homogeneous(name: str, n_rows: int, run: int, seed: int) -> Row:
     return {"kind": "none", "name": name, "rows": n_rows, "distance": 0.0, **row}
 
 
-def judge_grouped(name: str, distance: float, n_rows: int, run: int, seed: int) -> Row:
+def judge_grouped(
+    name: str, distance: float, n_rows: int, run: int, seed: int, n_columns: int = N_COLUMNS
+) -> Row:
     """Judge a table of three groups."""
     rng = np.random.default_rng([seed, 2, list(GROUPED).index(name), n_rows, run])
-    X = GROUPED[name](draw_groups(distance, n_rows, rng), rng)
+    X = GROUPED[name](draw_groups(distance, n_rows, rng, n_columns), rng)
     row = judge(X, run)
+    if n_columns > N_COLUMNS:
+        name = f"{name}, {n_columns} columns"
     return {"kind": "groups", "name": name, "rows": n_rows, "distance": distance, **row}
 
 
@@ -182,6 +202,9 @@ def object_to(
         for name in GROUPED:
             tasks += [(judge_grouped, (name, 4.0, 300, run, seed))]
             tasks += [(judge_grouped, (name, distance, 600, run, seed)) for distance in (4.0, 6.0)]
+            tasks += [
+                (judge_grouped, (name, distance, 300, run, seed, N_WIDE)) for distance in (4.0, 8.0)
+            ]
         if run < runs // 4:
             tasks += [(judge_weights, (light, run, seed)) for light in (1.0, 1e-6)]
     rows = Parallel(n_jobs=jobs)(delayed(function)(*given) for function, given in tasks)
