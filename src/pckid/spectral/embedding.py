@@ -30,6 +30,8 @@ from pckid.ensemble.feature_map import Projection
 _ON_HOST = 500
 # Of no more rows than this the matrix itself is solved: faster than ARPACK.
 _DENSE = 200
+# Many vectors take many products: up to so many rows for each, the matrix is computed once.
+_ROWS_FOR_EACH = 64
 
 
 def kernel_pca(
@@ -106,7 +108,8 @@ def _scaled_eigenpairs(
         return scaled(gram_times(features, scaled(v)))
 
     guess = draw_guess(features, n_wanted, rng)
-    if len(guess) <= (_DENSE if isinstance(features, np.ndarray) else _ON_HOST):
+    many = max(_DENSE, _ROWS_FOR_EACH * n_wanted)
+    if len(guess) <= (many if isinstance(features, np.ndarray) else _ON_HOST):
         # One product tells all of the operator; each step on a GPU would have to be waited for.
         transpose = namespace(features).matrix_transpose
         rows = scaled(transpose(features))
