@@ -213,6 +213,10 @@ VERDICTS = {
     "follows a column": replace(GROUPS, follows=["1"]),
     "follows columns": replace(GROUPS, follows=["1", "2", "3", "4"]),
     "of a sample": replace(GROUPS, n_table=1234),
+    "known rows moved others": replace(GROUPS, moved=12),
+    "known rows moved another": replace(GROUPS, moved=1),
+    "known rows moved others of many": replace(GROUPS, n_rows=20_000, moved=12),
+    "known rows moved others, no groups": replace(NONE, moved=12),
 }
 
 
@@ -226,6 +230,21 @@ def test_verdicts_in_words():
     if os.environ.get("UPDATE"):
         golden.write_text(written, "utf-8")
     assert written == golden.read_text("utf-8")
+
+
+def test_rows_that_known_rows_move_across_a_gap_are_counted():
+    # Without known rows the first two clouds are one cluster; these put the second with the third.
+    rng, cloud = np.random.default_rng(0), np.arange(150) % 3
+    X = rng.normal(size=(150, 4)) + np.array([0.0, 6.0, 16.0])[cloud][:, None] * [1, 1, 0, 0]
+    known = np.where(np.arange(150) < 15, np.minimum(cloud, 1), -1)
+    free, held = (PCKID(2, random_state=0, n_jobs=1).fit(X, known=each) for each in (None, known))
+    assert len(set(free.labels_[cloud < 2])) == len(set(held.labels_[cloud > 0])) == 1
+    assert assess(held, X, n_null=5, n_resamples=0).moved == (cloud == 1).sum()
+    assert assess(free, X, n_null=5, n_resamples=0).moved == 0
+    # A correct known row of each cluster moves none.
+    named = np.where(np.isin(np.arange(150), [0, 2]), cloud, -1)
+    agreeing = PCKID(2, random_state=0, n_jobs=1).fit(X, known=named)
+    assert assess(agreeing, X, n_null=5, n_resamples=0).moved == 0
 
 
 def test_codes_for_missing_values_are_noted(golden):

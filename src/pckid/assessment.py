@@ -30,7 +30,8 @@ from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
-from pckid.spectral.grouping import regroup
+from pckid.spectral.grouping import cluster_by_numbers, regroup
+from pckid.spectral.membership import match_labels
 
 MAX_JUDGED = 3000  # the stability of so many rows is judged
 N_NULL: int | None = None  # null tables of a verdict: as many as a clear answer takes
@@ -110,6 +111,9 @@ class Assessment:
         Names of the clusters, for the words; None, or an empty list, where they have none.
     n_together : int or None
         How many groups the rows belong to, where `groups` were given: one row of each is compared.
+    moved : int
+        Rows that known rows moved across a gap: without these, they would be in another group. Of
+        at most 3,000 rows.
     """
 
     n_clusters: int
@@ -133,6 +137,7 @@ class Assessment:
     n_table: int | None = None
     cluster_names: list[str | None] = field(default_factory=list)
     n_together: int | None = None
+    moved: int = 0
 
     @property
     def answer(self) -> Answer:
@@ -269,6 +274,15 @@ class Assessment:
             notes.append(
                 f"{list_first(self.uncounted)} {agree} with no other column about groups: {done}. "
                 "Leave out what should not divide the rows."
+            )
+        if self.moved and self.answer is Answer.GROUPS:
+            rows = counted(self.moved, "row")
+            if self.n_rows > MAX_JUDGED:
+                rows = f"{self.moved:,} of {MAX_JUDGED:,} rows"
+            would = "it" if self.moved == 1 else "these"
+            notes.append(
+                f"Known rows moved {rows} across a gap: {would} would be in another group without "
+                "them."
             )
         if self.small:
             few = f"fewer than {FEW_ROWS} rows: too few to describe a group."
@@ -531,6 +545,7 @@ def _gather_evidence(
     units = find_units(near_one(counting), categorical_mask(estimator))
     found["gaps"] = find_gaps(units, labels[counted], seed, n_clusters)
     judged = some_rows(rows, MAX_JUDGED, seed)
+    found["moved"] = _count_moved(estimator, values, labels, judged, found["gaps"], jobs)
     if n_resamples == 0 or len(judged) < 4 * n_clusters:
         return found
 
@@ -559,6 +574,31 @@ def _gather_evidence(
         "cluster_recovery": stability.recovery,
         "n_resamples": n_resamples,
     }
+
+
+def _count_moved(
+    estimator: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    rows: np.ndarray,
+    gaps: Gaps | None,
+    jobs: int,
+) -> int:
+    """Count the rows (n_rows,) that known rows moved across a gap, by labels (n_samples,).
+
+    The ensemble knows nothing of known rows: clusters without these come from the same kernel.
+    Known rows themselves are not counted where the table puts them elsewhere.
+    """
+    if gaps is None or gaps.n_separated < 2 or not getattr(estimator, "known_groups_", None):
+        return 0
+    if keeps_labels(estimator):
+        rows = np.setdiff1d(rows, [conflict.row for conflict in estimator.known_conflicts_])
+    kernel, k = estimator._kernel, len(estimator.cluster_centers_)
+    table = standardise(values[rows], kernel.scaling, kernel.dtype)
+    free = cluster_by_numbers(kernel, estimator.embedding, table, [k], jobs)[0]
+    with_known = labels[rows]
+    free = match_labels(with_known, free, k)
+    return int((gaps.groups[free] != gaps.groups[with_known]).sum())
 
 
 def find_caveats(

@@ -52,7 +52,7 @@ MAX_ROWS = 1000
 NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on the choosing halves
 # k is chosen by four times the estimator's starts, unless that is more than forty.
 _TIMES_STARTS, _MAX_STARTS = 4, 40
-_N_HALVES = 20  # of the ensemble, by which k is chosen anew
+N_HALVES = 20  # of the ensemble, by which k is chosen anew
 _LEAST_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
 UNSTEADY = 0.2  # where as many halves choose another k, another run could
 CHOOSING = "choose_n_clusters"
@@ -179,7 +179,8 @@ def judge_rows(
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
     drawn = model._draw(X, **model._needs())
-    return choose_or_none(model, drawn, n_null=n_null, n_inits=estimator._n_starts)[0]
+    n_inits = estimator._n_starts
+    return choose_or_none(model, drawn, n_null=n_null, n_inits=n_inits, n_halves=0)[0]
 
 
 def choose_or_none(
@@ -188,12 +189,14 @@ def choose_or_none(
     max_clusters: int = MAX_CLUSTERS,
     n_null: int | None = None,
     n_inits: int | None = None,
+    n_halves: int = N_HALVES,
 ) -> tuple[Choice, Training]:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
     Columns that show no groups are left out, and the ensemble is trained again without them, see
     `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
-    the columns that count, of `n_inits` starts, by default four times the estimator's.
+    the columns that count, of `n_inits` starts, by default four times the estimator's. Votes are
+    those of `n_halves` random halves of it.
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
     if n_inits is None:
@@ -202,7 +205,7 @@ def choose_or_none(
     training = all_columns = estimator._train(drawn, n_inits)
     while True:
         kernel, drawn = training.kernel, training.drawn
-        choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
+        choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters, n_halves)
         units, points = rows_as_given(drawn.sample, rows, points, categorical)
         with blas_threads(1):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
@@ -279,11 +282,16 @@ def _compare_sample(
 
 
 def choose_by_kernel(
-    kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS
+    kernel: Kernel,
+    sample: Sample,
+    jobs: int,
+    max_clusters: int = MAX_CLUSTERS,
+    n_halves: int = N_HALVES,
 ) -> tuple[Choice, np.ndarray, Array]:
     """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample.
 
-    Returned with these rows of the sample's table (m,), and their coordinates.
+    Votes are those of `n_halves` random halves of its starts. Returned with these rows of the
+    sample's table (m,), and their coordinates.
     """
     rng = generator(sample.entropy, Stream.N_CLUSTERS)
     rows, weights = sample.draw(MAX_ROWS, rng)
@@ -297,7 +305,9 @@ def choose_by_kernel(
         points = project_features(features, projection)
     eigenvalues[:n_wanted] = to_numpy(projection.eigenvalues)
     scores = -np.diff(eigenvalues)[1:]
-    spectra = spectra_of_halves(kernel.ensemble, features, points, projection, rng, weights)
+    spectra = spectra_of_halves(
+        kernel.ensemble, features, points, projection, rng, weights, n_halves
+    )
     votes = np.bincount(
         [smallest_of_nearly_largest(-np.diff(each)[1 : len(scores) + 1]) for each in spectra],
         minlength=len(scores),
@@ -319,6 +329,7 @@ def spectra_of_halves(
     projection: Projection,
     rng: np.random.Generator,
     weights: Array | None,
+    n_halves: int = N_HALVES,
 ) -> list[np.ndarray]:
     """Compute the leading eigenvalues of random halves of an ensemble, each descending.
 
@@ -337,10 +348,11 @@ def spectra_of_halves(
     projection : Projection
     rng : numpy Generator
     weights : array of shape (n_samples,) or None
+    n_halves : int, default=20
     """
     xp, values = namespace(features), to_numpy(projection.eigenvalues)
     n_real = int((values > _LEAST_EIGENVALUE * values[0]).sum())
-    if ensemble.n_inits < 2 or n_real < 3:
+    if ensemble.n_inits < 2 or n_real < 3 or n_halves == 0:
         return []
     vectors = points[:, :n_real] / projection.eigenvalues[:n_real]
     counts = xp.ones_like(features[0, :]) if weights is None else weights
@@ -352,7 +364,7 @@ def spectra_of_halves(
         products.append(to_numpy(xp.matrix_transpose(inner) @ inner))
         degrees.append(to_numpy(xp.matrix_transpose(vectors * degree[:, None]) @ vectors))
     found = []
-    for _ in range(_N_HALVES):
+    for _ in range(n_halves):
         half = rng.permutation(ensemble.n_inits)[: ensemble.n_inits // 2]
         pair = (sum(each[i].astype(np.float64) for i in half) for each in (products, degrees))
         spectrum = np.zeros(len(values))
