@@ -140,6 +140,16 @@ def test_the_error_of_the_height_is_that_of_repeated_comparisons():
     assert np.median(errors) == pytest.approx(height.std(), rel=0.2)
 
 
+def test_null_tables_that_vary_much_by_chance_make_no_answer_surer():
+    # Below the threshold the standard deviation of the null tables is as uncertain as at it.
+    null = np.random.default_rng(7).normal(size=9)
+    threshold = stats.t.isf(ALPHA, 8) * np.sqrt(1 + 1 / 9)
+    expected = threshold / np.sqrt(1 / 9 + threshold**2 / 16)
+    assert Comparison(null.mean(), null).n_errors == pytest.approx(expected)
+    high = Comparison(null.mean() + 9 * null.std(ddof=1), null)
+    assert high.n_errors == pytest.approx((9 - threshold) / np.sqrt(1 / 9 + 81 / 16))
+
+
 def test_long_tables_are_compared_by_other_rows_each_time():
     X, seen = np.random.default_rng(5).normal(size=(600, 2)), []
 

@@ -83,12 +83,13 @@ class Comparison(NamedTuple):
 
         With t the statistic in standard deviations of n null ones, and e its own error in the same
         unit, t has the variance e² + 1 / n + t² / (2 n − 2), as the mean and the standard deviation
-        of the null statistics vary, too.
+        of the null statistics vary, too. Below the threshold, t is that of the threshold there: few
+        null tables that happen to vary much lower t, and would seem the surer for it.
         """
         n, height = len(self.null_statistics), self._height
         threshold = stats.t.isf(ALPHA, n - 1) * np.sqrt(1 + 1 / n)
-        own = self.error / self._spread
-        return abs(height - threshold) / np.sqrt(own**2 + 1 / n + height**2 / (2 * n - 2))
+        own, highest = self.error / self._spread, max(height, threshold)
+        return abs(height - threshold) / np.sqrt(own**2 + 1 / n + highest**2 / (2 * n - 2))
 
     @property
     def _spread(self) -> float:
