@@ -15,9 +15,9 @@ from pckid.input.table import Table
 # The middle and this quantile of held-out rows say where scores of 0 and 1.64 lie: a higher one
 # would follow the outliers among them, a lower one miss how heavy the tail is.
 _UPPER = 0.95
-# Of n rows the spread is taken 1 + 8 / n times as wide: the quantile of few is uncertain. Both were
+# Of n rows the spread is taken 1 + 4 / n times as wide: the quantile of few is uncertain. Both were
 # chosen on simulated tables of 100 to 1,000 rows.
-_WIDER = 8.0
+_WIDER = 4.0
 # The least spread, for rows of one value; that of n values is less by √n. Independent Gaussians
 # have about 1.6.
 _LEAST_SPREAD = 0.4
