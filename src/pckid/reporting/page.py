@@ -11,9 +11,9 @@ import numpy as np
 
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
-from pckid.assessment import Answer, Assessment
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
+from pckid.reporting.verdict import mark_verdict
 
 MAX_LISTED_CELLS = 10
 
@@ -22,8 +22,6 @@ SCRIPTS = (
     "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "series.js",
     "figures.js", "main.js",
 )  # fmt: skip
-
-_MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Answer.UNKNOWN: "?"}
 
 # Observable Plot puts this style into every chart; the policy has to know it.
 _CHART_STYLE = """:where(.chart) {
@@ -39,11 +37,6 @@ _CHART_STYLE = """:where(.chart) {
 }"""
 
 
-def _mark(found: Assessment | None) -> str:
-    """Choose the sign before the verdict; groups that are hardly found again have no tick."""
-    return _MARKS[Answer.UNKNOWN if found is None or found.doubtful else found.answer]
-
-
 def render(summary: Summary) -> str:
     """Turn a summary into a page of HTML."""
     style, scripts = _read_installed("templates/style.css"), _scripts()
@@ -52,7 +45,7 @@ def render(summary: Summary) -> str:
     return _template().render(
         summary=summary,
         title=summary.titles.__getitem__,
-        mark=_mark(summary.assessment),
+        mark=mark_verdict(summary.assessment),
         data=pack_charts(summary),
         numbers=sorted(
             [len(summary.clusters), *(len(each.clusters) for each in summary.other_numbers)]

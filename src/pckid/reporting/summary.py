@@ -38,7 +38,7 @@ from pckid.plots import (
     ProfileDisplay,
     SpectrumDisplay,
 )
-from pckid.reporting.agreement import KnownGroups, compare_known
+from pckid.reporting.agreement import KnownGroups, compare_known, write_agreement
 from pckid.reporting.cells import (
     CellEffects,
     find_pulls,
@@ -49,6 +49,7 @@ from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells,
 from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series
+from pckid.reporting.verdict import write_headline, write_reason
 from pckid.series import SeriesTable
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.spectral.instability import instability_of_missing
@@ -190,12 +191,22 @@ class Summary:
 
     @property
     def headline(self) -> str:
-        """How many groups there are, or clusters where they are no groups with gaps between."""
-        found, n_clusters = self.assessment, len(self.clusters)
-        if found and found.answer is Answer.NONE and n_clusters == 1:
-            return "No groups"
-        separated = found and found.answer is Answer.GROUPS and found.n_separated == n_clusters
-        return counted(n_clusters, "group" if separated else "cluster")
+        """How many groups and clusters there are, in a few words."""
+        return write_headline(self.assessment, len(self.clusters))
+
+    @property
+    def reason(self) -> str:
+        """Why to believe the headline, or not, in one sentence."""
+        if self.assessment is None:
+            return "How clear they are was not assessed."
+        if self.assessment.answer is Answer.NONE and len(self.clusters) == 1:
+            return "The rows differ, but do not fall apart."
+        return write_reason(self.assessment)
+
+    @property
+    def agreement(self) -> str:
+        """How the clusters agree with known groups, in words; "" where none are known."""
+        return "" if self.known is None else write_agreement(self.known.agreement, self.titles)
 
 
 def summarise(
