@@ -127,7 +127,7 @@ def test_references_within_the_page_exist(outline):
     "mark",
     [
         "differs between clusters",
-        "the cluster number",
+        "in no cluster",
         "missing at random",
         "S. Løkse",
         "observed values differ",
@@ -245,7 +245,7 @@ def test_one_cluster_and_many_columns_fit(tmp_path):
         page = pckid.report(model, X, assessment=False).html
         assert Outline(page).open == []
         assert "the first 100 of 105" in page
-        assert "45 columns that " in page
+        assert ("45 columns that " in page) == (n_clusters > 1)
 
 
 @pytest.mark.slow
@@ -295,7 +295,8 @@ def test_a_single_cluster_differs_from_nothing(table):
     page = pckid.report(
         pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X), X, assessment=False
     ).html
-    assert "the only cluster" in page
+    assert "Typical values, " in page
+    assert "Values in each cluster" not in page
     assert "combinations of columns" not in page
 
 

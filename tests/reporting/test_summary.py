@@ -178,7 +178,8 @@ def test_too_few_names_or_groups_are_refused(fitted, table, what):
     [
         (0.001, 3, "3 groups"),
         (0.001, 2, "2 groups, 3 clusters"),
-        (0.5, 3, "3 clusters"),
+        (0.001, 1, "3 clusters without gaps"),
+        (0.5, 3, "3 clusters, no clear groups"),
         (None, 3, "3 clusters"),
     ],
 )

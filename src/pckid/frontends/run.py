@@ -31,7 +31,7 @@ from pckid.assessment import (
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
-from pckid.describe.clusters import name_differences
+from pckid.describe.clusters import NamedFeatures, name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
 from pckid.frontends.frames import describe_origin
@@ -60,6 +60,7 @@ from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
+from pckid.reporting.series import title_columns
 from pckid.reporting.verdict import is_about_groups
 from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
@@ -200,8 +201,19 @@ class Clustering:
         few = 1 < n_clusters <= _MOST_DESCRIBED and values.shape[1] <= _MOST_COLUMNS
         if not few or values.size > _MOST_CELLS:
             return {}
+        titles = title_columns(self.prepared.series)
+
+        def call(named: NamedFeatures) -> NamedFeatures:
+            return [(titles.get(name, name), item) for name, item in named]
+
         return {
-            number: describe_cluster(features, n_clusters, forms, near, has_groups=has_groups)
+            number: describe_cluster(
+                call(features),
+                n_clusters,
+                {titles.get(name, name): form for name, form in forms.items()},
+                near and (near[0], call(near[1])),
+                has_groups=has_groups,
+            )
             for number, (features, near) in enumerate(name_differences(estimator, values, labels))
             if (labels == number).any()
         }

@@ -53,6 +53,8 @@ def render(summary: Summary) -> str:
         n_dots=min(MAX_DOTS, len(summary.map.rows)),
         likeness=block_means(summary.kernel, len(summary.clusters)),
         observed_range=observed_range,
+        columns=_columns,
+        thing=summary.thing,
         second_choice=next_best[0] if choice and len(choice.candidates) > 1 else None,
         # A single cluster is no clustering.
         largest_gap=int(drops[1:].argmax()) + 2 if len(drops) > 1 else 1,
@@ -83,6 +85,7 @@ def _template() -> Any:
         "percent": _percent,
         "quantity": jinja2.pass_context(_quantity),
         "p_value": write_p,
+        "titled": jinja2.pass_context(_titled),
     }
     return environment.get_template("report.html")
 
@@ -90,6 +93,17 @@ def _template() -> Any:
 def _quantity(context: Mapping[str, Any], value: float, name: str) -> str:
     """Write a value of a column as the table had it."""
     return write_quantity(value, context["summary"].forms.get(name))
+
+
+def _titled(context: Mapping[str, Any], name: Any) -> Any:
+    """Call a column as readers do."""
+    return context["summary"].column_titles.get(name, name)
+
+
+def _columns(n_cards: int) -> int:
+    """Choose how many cards stand side by side: rows of at most five, of about the same length."""
+    n_rows = -(-n_cards // 5)
+    return -(-n_cards // max(n_rows, 1))
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from pckid._utils.text import counted, join_words, write_p
 from pckid.assessment import Answer, Assessment
 
@@ -22,12 +24,15 @@ def mark_verdict(found: Assessment | None) -> str:
 
 def write_headline(found: Assessment | None, n_clusters: int) -> str:
     """Write how many groups and clusters there are: "4 groups, 10 clusters"."""
-    if found is None or found.answer is not Answer.GROUPS:
-        is_one = found is not None and found.answer is Answer.NONE and n_clusters == 1
-        return "No clear groups" if is_one else counted(n_clusters, "cluster")
+    clusters = counted(n_clusters, "cluster")
+    if found is None or found.answer is Answer.UNKNOWN:
+        return clusters
+    if found.answer is Answer.NONE:
+        return "No clear groups" if n_clusters == 1 else f"{clusters}, no clear groups"
+    if found.answer is Answer.STRUCTURE:
+        return clusters if n_clusters == 1 else f"{clusters} without gaps"
     groups = counted(found.n_separated, "group")
-    same = found.n_separated == n_clusters
-    return groups if same else f"{groups}, {counted(n_clusters, 'cluster')}"
+    return groups if found.n_separated == n_clusters else f"{groups}, {clusters}"
 
 
 def write_finding(found: Assessment | None, n_clusters: int) -> str:
@@ -90,7 +95,9 @@ def _write_doubt(found: Assessment) -> str:
     named = join_words(_names(found, found.doubtful))
     clusters = "cluster" if len(found.doubtful) == 1 else "clusters"
     which = named if any(found.cluster_names) else f"{clusters} {named}"
-    least = 0.0 if found.cluster_recovery is None else found.cluster_recovery.min()
-    share = f"in only {least:.0%}" if least else "in none"
+    again = np.zeros(1) if found.cluster_recovery is None else found.cluster_recovery
+    most = again[found.doubtful].max()
+    share = f"{'in only' if len(found.doubtful) == 1 else 'in at most'} {most:.0%}"
     are = "is" if len(found.doubtful) == 1 else "are"
+    share = share if most else "in none"
     return f"Doubtful: {which} {are} found again {share} of the random halves of the rows."
