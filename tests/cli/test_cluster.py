@@ -274,6 +274,10 @@ def test_noise_is_one_cluster_and_said_to_be_none(pckid):
     rows = np.random.default_rng(0).normal(size=(80, 3)).round(3)
     text = "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows)
     err = pckid("cluster", "-", *QUICK, "--assess", stdin=text.encode()).err
+    found = json.loads(
+        pckid("cluster", "-", "-k", 2, *QUICK, "--assess", "--json", stdin=text.encode()).out
+    )
+    assert (found["verdict"]["answer"], found["mean_confidence"]) == ("none", None)
     head, _, finding, reason, *_ = err.splitlines()
     assert head == "standard input: 80 rows, 3 columns, no cell missing"
     assert finding == "No clear groups."

@@ -64,7 +64,7 @@ def _write_divided(found: Assessment, divided: Sequence[Sequence[int]]) -> str:
 def _names(found: Assessment, clusters: Sequence[int]) -> list[str]:
     """Name clusters, by numbers if they have no name."""
     names = found.cluster_names
-    return [(names[c] if any(names) else None) or str(c) for c in clusters]
+    return [names[c] or f"cluster {c}" if any(names) else str(c) for c in clusters]
 
 
 def write_reason(found: Assessment) -> str:
