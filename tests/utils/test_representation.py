@@ -21,7 +21,8 @@ def test_sizes_and_confidence_stand_below_the_diagram():
         sizes = [int(size) for size in re.findall(r">(\d+) rows?</td>", shown)]
         assert sizes == np.bincount(model.labels_).tolist()
         sure = model.confidence_.mean()
-        assert f"90 rows in 3 clusters; {sure:.0%} " in shown
+        assert "90 rows in 3 clusters. If they are groups" in shown
+        assert f" {sure:.0%} of the rows would get the same cluster again" in shown
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
 
 
