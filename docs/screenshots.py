@@ -22,9 +22,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from browser import Browser, open_browser
 
-CHOOSE = "document.querySelectorAll('.choose')[1].click()"
+# The last of the frames holds the large birds.
+CHOOSE = "document.querySelectorAll('.choose')[2].click();"
 NAME = """
-const button = document.querySelectorAll('.rename')[1];
+const button = document.querySelectorAll('.rename')[2];
 button.click();
 const field = document.querySelector('#cluster-list input');
 field.value = 'Large birds';

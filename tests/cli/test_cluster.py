@@ -264,6 +264,7 @@ def test_the_verdict_comes_first(pckid, penguins, golden):
     assert reason.startswith("✓ ")
     verdict = json.loads(result.out)["verdict"]
     assert (verdict["answer"], verdict["n_separated"]) == ("groups", 2)
+    assert verdict["groups"] == [[0, 2], [1]]
     assert verdict["has_groups"]
     assert verdict["p_value"] < 0.03
     assert len(verdict["cluster_stability"]) == 3

@@ -357,7 +357,9 @@ class Clustering:
         if outcomes is not None:
             found["outcomes"] = outcomes.records()
         if assessment is not None:
-            keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
+            keys = (
+                "sentence", "answer", "has_groups", "n_separated", "groups", "p_value", "notes",
+            )  # fmt: skip
             found["verdict"] = {key: getattr(assessment, key) for key in keys}
             stable = assessment.cluster_stability
             found["verdict"]["cluster_stability"] = stable if stable is None else stable.tolist()
