@@ -2,7 +2,8 @@
 
     python docs/screenshots.py docs/images
 
-The report is the one that `pckid demo` writes. `make screenshots` runs this.
+The report is the one that `pckid demo` writes; two others show many clusters, and none.
+`make screenshots` runs this.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from browser import Browser, open_browser
 
-CHOOSE = "document.querySelectorAll('.choose')[1].click()"
+# The last of the frames holds the large birds.
+CHOOSE = "document.querySelectorAll('.choose')[2].click();"
 NAME = """
-const button = document.querySelectorAll('.rename')[1];
+const button = document.querySelectorAll('.rename')[2];
 button.click();
 const field = document.querySelector('#cluster-list input');
 field.value = 'Large birds';
@@ -56,15 +59,21 @@ SCREENSHOTS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
 }
 
 
-def take_all(page: Path, folder: Path) -> None:
-    """Take every screenshot of a report in both modes into a folder."""
+OTHERS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
+    "report-ten": (whole, 1280, 900),
+    "report-one": (whole, 1280, 640),
+}
+
+
+def take_all(pages: dict[str, Path], folder: Path) -> None:
+    """Take every screenshot, of the report that it is of, in both modes into a folder."""
     with tempfile.TemporaryDirectory() as downloads, open_browser(Path(downloads)) as browser:
-        for name, (prepare, width, height) in SCREENSHOTS.items():
+        for name, (prepare, width, height) in (SCREENSHOTS | OTHERS).items():
             for mode in ("light", "dark"):
-                browser.open(page)
+                browser.open(pages.get(name, pages["report"]))
                 prepare(browser)
                 browser.view(width, height, dark=mode == "dark")
-                browser.wait(lambda: browser.find_all(".card .chart"))
+                browser.wait(lambda: browser.find_all("svg.chart"))
                 browser.run("return new Promise((done) => setTimeout(done, 400))")
                 taken = Path(downloads) / "taken.png"
                 browser.screenshot(taken)
@@ -76,7 +85,25 @@ def _shrink(image: bytes) -> Image.Image:
     return Image.open(BytesIO(image)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
 
 
+def write_reports(folder: Path) -> dict[str, Path]:
+    """Write the reports into a folder, and give them by the names of their screenshots."""
+    run = [sys.executable, "-m", "pckid"]
+    subprocess.run([*run, "demo", "--out", folder], check=True)
+    rng = np.random.default_rng(0)
+    places = 12 * np.random.default_rng(1).normal(size=(10, 4))
+    tables = {
+        "report-ten": np.repeat(places, 40, axis=0) + rng.normal(size=(400, 4)),
+        "report-one": rng.normal(size=(300, 4)),
+    }
+    for name, rows in tables.items():
+        path, head = folder / f"{name[7:]}.csv", "length,width,height,weight"
+        np.savetxt(path, rows.round(2), delimiter=",", fmt="%g", header=head, comments="")
+        wanted = ["--out", folder / f"{name}.csv", "--report", folder / f"{name}.html"]
+        subprocess.run([*run, "cluster", path, *wanted], check=True)
+    pages = {name: folder / f"{name}.html" for name in tables}
+    return pages | {"report": folder / "penguins-report.html"}
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
-        subprocess.run([sys.executable, "-m", "pckid", "demo", "--out", made], check=True)
-        take_all(Path(made) / "penguins-report.html", Path(sys.argv[1]))
+        take_all(write_reports(Path(made)), Path(sys.argv[1]))

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
 
 from pckid import metrics
-from pckid.metrics import clustering_accuracy
+from pckid.metrics import agreement_of_counts, clustering_accuracy
 
 
 def accuracy_by_search(y_true, y_pred):
@@ -114,3 +116,21 @@ def test_the_examples_in_the_docstrings_run():
     result = doctest.testmod(metrics)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+@settings(deadline=None, max_examples=200)
+@given(label_pairs(st.sampled_from("abc"), st.integers(0, 3)))
+def test_agreement_with_known_groups_is_that_of_the_rows(labels):
+    groups, clusters = map(list, labels)
+    names, numbers = sorted(set(groups)), sorted(set(clusters))
+    counts = np.zeros((len(names), 5), dtype=int)
+    counts[:, numbers] = contingency_matrix(groups, clusters)
+    found = agreement_of_counts(counts, names)
+    if len(numbers) == 1:
+        assert found is None
+        return
+    assert found.adjusted_rand_index == pytest.approx(adjusted_rand_score(groups, clusters))
+    same_number = len(names) == len(numbers)
+    assert found.accuracy == (clustering_accuracy(groups, clusters) if same_number else None)
+    held = {k: {g for g, c in zip(groups, clusters, strict=True) if c == k} for k in numbers}
+    assert found.inside == {k: min(some) for k, some in held.items() if len(some) == 1}

@@ -1,6 +1,7 @@
 """How well clusters agree with known classes."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +63,57 @@ def accuracy_of_counts(counts: NDArray[Any], n_rows: int | None = None) -> float
     """
     matched = linear_sum_assignment(counts, maximize=True)
     return float(counts[matched].sum() / (counts.sum() if n_rows is None else n_rows))
+
+
+class Agreement(NamedTuple):
+    """How clusters agree with known groups of the same rows."""
+
+    adjusted_rand_index: float  # 1: the same; about 0: no more than by chance
+    accuracy: float | None  # None where there are more clusters than groups, or fewer
+    inside: dict[int, str]  # the clusters that lie wholly inside one group, and that group
+
+
+def agreement_of_counts(counts: NDArray[Any], names: Sequence[str]) -> Agreement | None:
+    """Compare clusters with known groups, from the rows of each group in each cluster.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_groups, n_clusters)
+        Rows by known group and cluster.
+    names : sequence of length n_groups
+        Names of the groups.
+
+    Returns
+    -------
+    agreement : Agreement or None
+        None where fewer than two clusters hold rows: there is nothing to compare.
+    """
+    groups, clusters = (np.flatnonzero(counts.sum(axis=axis)) for axis in (1, 0))
+    if len(clusters) < 2:
+        return None
+    accuracy = accuracy_of_counts(counts) if len(groups) == len(clusters) else None
+    inside = {
+        int(cluster): names[int(counts[:, cluster].argmax())]
+        for cluster in clusters
+        if np.count_nonzero(counts[:, cluster]) == 1
+    }
+    return Agreement(_adjusted_rand_index(counts), accuracy, inside)
+
+
+def _adjusted_rand_index(counts: NDArray[Any]) -> float:
+    """Compute Hubert and Arabie's index from counts (n_groups, n_clusters).
+
+    Of the pairs of rows that are together in both, as many as exceed what chance gives, as a share
+    of the most that could.
+    """
+
+    def pairs(sizes: NDArray[Any]) -> float:
+        return float((sizes * (sizes - 1.0) / 2).sum())
+
+    together, of_groups, of_clusters = pairs(counts), pairs(counts.sum(1)), pairs(counts.sum(0))
+    by_chance = of_groups * of_clusters / max(pairs(counts.sum()), 1.0)
+    most = (of_groups + of_clusters) / 2
+    return 1.0 if most == by_chance else (together - by_chance) / (most - by_chance)
 
 
 def _labels(labels: ArrayLike, name: str) -> NDArray[Any]:

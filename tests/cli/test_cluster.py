@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import json
+import re
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,13 @@ def rows_of(content: bytes, delimiter=",") -> list[list[str]]:
     return list(csv.reader(io.StringIO(content.decode()), delimiter=delimiter))
 
 
+def sizes_in(err):
+    """Read the rows of each cluster in the table of clusters."""
+    lines = err.partition("\ncluster ")[2].splitlines()[1:]
+    sizes = (line.split()[:2] for line in takewhile(str.strip, lines) if line[0] != " ")
+    return {name: int(size.replace(",", "")) for name, size in sizes}
+
+
 def test_rows_come_back_with_cluster_and_confidence(pckid, penguins):
     result = pckid("cluster", penguins, "-k", 3, "--label", "label", *QUICK)
     assert result.code == 0
@@ -31,7 +40,7 @@ def test_rows_come_back_with_cluster_and_confidence(pckid, penguins):
     assert after[0][-2:] == ["cluster", "confidence"]
     assert {row[-2] for row in after[1:]} == {"-1", "0", "1", "2"}
     assert all(0 <= float(row[-1]) <= 1 for row in after[1:])
-    assert "accuracy): 0.9" in result.err
+    assert ", accuracy 0.9" in result.err
 
 
 def test_outliers_are_a_column_of_their_own(pckid, penguins):
@@ -141,7 +150,7 @@ def test_the_number_of_clusters_is_chosen_unless_given(pckid, penguins):
         item["n_clusters"] for item in found["n_clusters_scores"] if item["score"] >= 0.65 * highest
     ]
     assert len(found["cluster_sizes"]) == min(near)
-    assert f" the table: {min(near)}; " in result.err
+    assert f"\n{min(near)} clusters.\n" in result.err
     given = pckid("cluster", penguins, "-k", 2, "--label", "label", "--json", *QUICK)
     assert json.loads(given.out)["n_clusters_scores"] == []
     assert "chosen" not in given.err
@@ -199,10 +208,11 @@ def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tm
     assert found["dropped"] == ["label", "name", "nothing"]
     told = {note["code"]: note["columns"] for note in found["notes"]}
     assert told == {"left_out": ["name"], "dropped": ["nothing"], "unclustered": []}
-    assert all(f"Note: {note['sentence']}" in result.err for note in found["notes"])
+    said = [f"Note: {note['sentence']}" for note in found["notes"] if note["columns"]]
+    assert all(sentence in result.err for sentence in said)
+    assert re.search(r"^-1 +2 +no value in these columns$", result.err, re.MULTILINE)
     assert round(100 * found["share_missing"], 1) == 1.7
-    assert "344 rows, 7 columns." in result.err
-    assert " 1.7% of the cells " in result.err
+    assert result.err.startswith("t.csv: 344 rows, 7 columns, 1.7% of the cells missing\n")
 
 
 def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
@@ -219,7 +229,7 @@ def test_empty_clusters_are_pointed_out(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "0,0\n5,5\n" * 10)
     result = pckid("cluster", "t.csv", "-k", 6, *QUICK)
     assert result.only_told("empty_clusters").data == {"n_found": 2, "n_clusters": 6}
-    assert "0 to 1: 10, 10." in result.err
+    assert sizes_in(result.err) == {"0": 10, "1": 10}
 
 
 def test_compressed_parquet_and_gzip_are_read(pckid, penguins, tmp_path):
@@ -248,12 +258,13 @@ def test_known_groups_that_give_way_to_the_result_are_pointed_out(pckid, tmp_pat
 
 def test_the_verdict_comes_first(pckid, penguins, golden):
     result = pckid("cluster", penguins, "-k", 3, "--label", "label", "--json")
-    lines = [line for line in result.err.splitlines() if not line.startswith("Note: ")]
-    assert lines[0] == "344 rows, 6 columns."
-    first = lines[1]
+    head, blank, finding, reason, *_ = result.err.splitlines()
+    assert (head.partition(":")[0], blank) == ("penguins.csv", "")
+    assert "(0 and 2)" in finding
+    assert reason.startswith("✓ ")
     verdict = json.loads(result.out)["verdict"]
-    assert first == verdict["sentence"]
     assert (verdict["answer"], verdict["n_separated"]) == ("groups", 2)
+    assert verdict["groups"] == [[0, 2], [1]]
     assert verdict["has_groups"]
     assert verdict["p_value"] < 0.03
     assert len(verdict["cluster_stability"]) == 3
@@ -264,17 +275,24 @@ def test_noise_is_one_cluster_and_said_to_be_none(pckid):
     rows = np.random.default_rng(0).normal(size=(80, 3)).round(3)
     text = "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows)
     err = pckid("cluster", "-", *QUICK, "--assess", stdin=text.encode()).err
-    assert err.startswith("80 rows, 3 columns.\nNo clear groups: ")
-    assert " the table: 1; " in err
+    found = json.loads(
+        pckid("cluster", "-", "-k", 2, *QUICK, "--assess", "--json", stdin=text.encode()).out
+    )
+    assert (found["verdict"]["answer"], found["mean_confidence"]) == ("none", None)
+    head, _, finding, reason, *_ = err.splitlines()
+    assert head == "standard input: 80 rows, 3 columns, no cell missing"
+    assert finding == "No clear groups."
+    assert reason.startswith("✗ ")
+    assert reason.endswith(" All 80 rows are in cluster 0.")
     asked = pckid("cluster", "-", "-k", 3, *QUICK, stdin=text.encode()).err
     assert "groups" not in asked
-    assert "clusters 0 to 2:" in asked
+    assert sizes_in(asked).keys() == {"0", "1", "2"}
 
 
 def test_few_rows_are_too_few_to_tell(pckid, golden):
     text = "a,b\n1,2\n2,1\n1,1\n8,9\n9,8\n"
     err = pckid("cluster", "-", "-k", 2, *QUICK, "--assess", stdin=text.encode()).err
-    golden(err.splitlines()[1:3])
+    golden([line for line in err.splitlines() if "few" in line])
 
 
 def test_codes_for_missing_values_are_named_once_and_counted_at_the_end(pckid):
@@ -283,16 +301,18 @@ def test_codes_for_missing_values_are_named_once_and_counted_at_the_end(pckid):
     text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in rows)
     err = pckid("cluster", "-", "-k", 2, *QUICK, "--assess", stdin=text.encode()).err
     assert err.count("-999 in 9 rows") == 1
-    assert err.splitlines()[-1].startswith("1 question about the table is open")
+    assert err.splitlines()[-1].startswith("1 question (--yes takes the advice): ")
 
 
 def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins):
     options = ("-k", 3, "--drop", "label", "--seed", 3, *QUICK, "--assess")
     outputs = ("--report", "r.html", "--save", "m.pckid", "--json")
     result = pckid("cluster", penguins, *options, *outputs)
-    told = json.loads(result.out)["verdict"]["sentence"]
-    assert told in result.err.splitlines()
-    assert f" {told}</p>" in Path("r.html").read_text("utf-8")
+    verdict = json.loads(result.out)["verdict"]
+    told, page = verdict["sentence"], Path("r.html").read_text("utf-8")
+    assert f"{verdict['n_separated']} groups with a gap between them" in result.err
+    assert f"<strong>{told}</strong>" in page
+    assert f"<h1>{verdict['n_separated']} groups" in page
     X = prepare(open_table(str(penguins)), ColumnOptions(drop=("label",))).X
     with pytest.warns(UserWarning, match="no observed value"):
         model = PCKID(3, n_inits=4, max_components=6, random_state=3).fit(X)

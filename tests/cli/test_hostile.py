@@ -134,7 +134,7 @@ def test_one_of_something_is_called_so(pckid, tmp_path, golden):
     (tmp_path / "t.csv").write_text("a\n1\n5\n\ninf\n")
     golden(pckid("inspect", "t.csv").out.decode(), "one")
     (tmp_path / "t.csv").write_text("a\n1\n5\n6\n")
-    assert "3 rows, 1 column.\n" in pckid("cluster", "t.csv", "-k", 2).err
+    assert ": 3 rows, 1 column, no" in pckid("cluster", "t.csv", "-k", 2).err
     names = ",".join("abcdef")
     (tmp_path / "t.csv").write_text(f"{names}\n" + "1,2,3,4,5,6\n" * 3 + "x,x,x,x,x,x\n")
     golden(pckid("cluster", "t.csv", "-k", 2).err, "six")

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,7 @@ def dots(browser):
 
 def test_the_groups_come_first(report, assessed):
     assert report.find("h1").text.startswith("3 groups")
-    assert report.find(".verdict").text.endswith(assessed.sentence)
+    assert report.find(".verdict").text.startswith("✓ Chance alone ")
     assert report.find("#cluster-list").text.startswith("Cluster 0")
     assert (
         report.run("return document.querySelector('#cluster-list').getBoundingClientRect().top")
@@ -71,10 +72,83 @@ def test_with_one_cluster_nothing_looks_like_structure(browser, table, tmp_path)
     pckid.report(model, X, tmp_path / "one.html", assessment=False)
     browser.open(tmp_path / "one.html")
     browser.wait(lambda: browser.find("html.ready"))
-    assert browser.find_all(".dots") == []
+    assert browser.find_all(".dots, .choose, .rename, .card, #row-detail") == []
+    assert "Values in each cluster" not in browser.find("body").text
     browser.run("document.querySelector('#rows-body tr').focus()")
-    assert "confidence" in browser.find("#row-detail").text
     assert browser.console() == []
+
+
+def test_clusters_of_a_group_are_framed(browser, fitted, table, assessed, tmp_path):
+    gaps = assessed.gaps._replace(groups=np.array([0, 1, 0]))
+    found = replace(assessed, gaps=gaps, cluster_recovery=np.array([1.0, 1.0, 0.25]))
+    pckid.report(fitted, table, tmp_path / "framed.html", assessment=found)
+    browser.view(height=1600)
+    open_report(browser, tmp_path / "framed.html")
+    assert browser.find("h1").text.startswith("2 groups, 3 clusters")
+    assert browser.find(".verdict").text.startswith("? Doubtful: cluster 2 ")
+    frames = browser.find_all(".frame")
+    assert [frame.text.splitlines()[0] for frame in frames] == [
+        "Group A · no gap inside",
+        "Group B",
+    ]
+    cards = browser.find_all("#cluster-list .choose")
+    assert ["doubtful" in card.get_attribute("class") for card in cards] == [False, True, False]
+    # Clusters stand in the order of their groups, and each button selects its own.
+    cards[1].click()
+    assert browser.find("#status").text.startswith("Cluster 2: ")
+    assert cards[1].get_attribute("aria-pressed") == "true"
+    assert browser.find_all(".empty")
+    assert browser.console() == []
+
+
+def test_clusters_that_are_no_groups_have_no_confidence(browser, fitted, table, assessed, tmp_path):
+    found = replace(assessed, p_value=0.5)
+    pckid.report(fitted, table, tmp_path / "none.html", assessment=found)
+    open_report(browser, tmp_path / "none.html")
+    browser.run("document.querySelectorAll('details').forEach((part) => (part.open = true))")
+    browser.run("document.querySelector('#rows-body tr').focus()")
+    assert "onfidence" not in browser.find("body").text
+    assert browser.find("h1").text.startswith("3 clusters, no clear groups")
+
+
+def test_every_cloud_has_its_number(report):
+    from selenium.webdriver.common.keys import Keys
+
+    def names():
+        return sorted(each.text for each in report.find_all(".cloud-name text"))
+
+    assert names() == ["0", "1", "2"]
+    report.find_all(".rename")[2].click()
+    report.find("#cluster-list input").send_keys(Keys.CONTROL, "a")
+    report.find("#cluster-list input").send_keys("third", Keys.ENTER)
+    assert names() == ["0", "1", "third"]
+    report.find_all(".numbers label")[2].click()
+    assert names() == ["0", "1", "2", "3"]
+
+
+def test_a_phone_has_no_boxes_that_scroll_and_large_targets(browser, page):
+    browser.view(390, 844)
+    open_report(browser, page)
+    browser.run("document.querySelectorAll('details').forEach((part) => (part.open = true))")
+    boxes = browser.run(
+        "return Array.from(document.querySelectorAll('body *')).filter((part) => {"
+        "  const style = getComputedStyle(part);"
+        "  const scrolls = (way) => ['auto', 'scroll'].includes(style[way]);"
+        "  return (part.scrollHeight > part.clientHeight + 2 && scrolls('overflowY'))"
+        "    || (part.scrollWidth > part.clientWidth + 2 && scrolls('overflowX'));"
+        "}).map((part) => part.id || part.className)"
+    )
+    assert boxes == []
+    small = browser.run(
+        "const kinds = 'button, input, summary, nav a, .numbers label > span';"
+        "return Array.from(document.querySelectorAll(kinds))"
+        ".filter((part) => part.offsetParent && getComputedStyle(part).opacity > 0)"
+        ".map((part) => [part.textContent, part.getBoundingClientRect()])"
+        ".filter(([, box]) => box.width > 2 && Math.min(box.width, box.height) < 43.5)"
+        ".map(([text]) => text)"
+    )
+    assert small == []
+    assert browser.run("return document.documentElement.scrollWidth") <= 390
 
 
 def test_answers_and_units_are_written_as_they_are_in_the_table(report):

@@ -127,7 +127,7 @@ def test_references_within_the_page_exist(outline):
     "mark",
     [
         "differs between clusters",
-        "the cluster number",
+        "in no cluster",
         "missing at random",
         "S. Løkse",
         "observed values differ",
@@ -216,7 +216,7 @@ def test_one_of_anything_is_said_in_the_singular():
     page = pckid.report(model, X, background=Background(known=known), assessment=False).html
     assert "cluster by 1 column." in page
     assert "the 1 cluster asked " in page
-    assert "of 1 row.</p>" in page
+    assert 'id="known"' not in page
     assert not re.search(r"\b1 (rows|columns|clusters)\b", page)
 
 
@@ -245,7 +245,7 @@ def test_one_cluster_and_many_columns_fit(tmp_path):
         page = pckid.report(model, X, assessment=False).html
         assert Outline(page).open == []
         assert "the first 100 of 105" in page
-        assert "45 columns that " in page
+        assert ("45 columns that " in page) == (n_clusters > 1)
 
 
 @pytest.mark.slow
@@ -295,7 +295,8 @@ def test_a_single_cluster_differs_from_nothing(table):
     page = pckid.report(
         pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X), X, assessment=False
     ).html
-    assert "the only cluster" in page
+    assert "Typical values, " in page
+    assert "Values in each cluster" not in page
     assert "combinations of columns" not in page
 
 
@@ -371,7 +372,7 @@ def test_the_page_says_first_who_the_groups_are(page, assessed):
     words = re.sub(r"<[^>]+>", " ", page[page.index("<h1>") :])
     order = [
         "3 groups",
-        assessed.sentence.partition(":")[0],
+        "Chance alone",
         "Cluster 0",
         "higher  one",
         "rows were",

@@ -84,7 +84,9 @@ def test_holes_that_go_with_clusters_of_other_values_are_no_reason_for_a_warning
 
 
 def test_known_groups_are_compared(summary, fitted):
-    assert summary.known.accuracy > 0.95
+    found = summary.known.agreement
+    assert min(found.accuracy, found.adjusted_rand_index) > 0.9
+    assert summary.agreement.startswith("Agreement with the known groups: ")
     assert summary.known.counts.sum() == summary.known.n_rows == 149
     assert compare_known(None, fitted.labels_) is None
     assert compare_known([""] * 150, fitted.labels_) is None
@@ -175,8 +177,9 @@ def test_too_few_names_or_groups_are_refused(fitted, table, what):
     ("p_value", "n_separated", "headline"),
     [
         (0.001, 3, "3 groups"),
-        (0.001, 2, "3 clusters"),
-        (0.5, 3, "3 clusters"),
+        (0.001, 2, "2 groups, 3 clusters"),
+        (0.001, 1, "3 clusters without gaps"),
+        (0.5, 3, "3 clusters, no clear groups"),
         (None, 3, "3 clusters"),
     ],
 )
@@ -188,7 +191,7 @@ def test_the_headline_counts_groups_only_where_there_are_gaps(
     assert replace(summary, assessment=found).headline == headline
     assert replace(summary, assessment=None).headline == "3 clusters"
     alone = replace(summary, clusters=summary.clusters[:1], assessment=found)
-    assert (alone.headline == "No groups") == (p_value == 0.5)
+    assert (alone.headline == "No clear groups") == (p_value == 0.5)
 
 
 ORDERS = {

@@ -389,10 +389,10 @@ ROWS = [
         ),
         Run(
             0,
-            "1 of 91 rows holds no value in a column that counts: label -1.",
+            "1   no value in these columns",
             cluster(csv(EMPTY_ROW)),
             lambda labels: bool((labels == [*base(), -1]).all()),
-            "label -1, and a note",
+            "label -1, and a line of its own",
         ),
     ),
     Row("a masked array", same(lambda: np.ma.masked_invalid(X)), None),

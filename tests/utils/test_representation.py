@@ -21,7 +21,8 @@ def test_sizes_and_confidence_stand_below_the_diagram():
         sizes = [int(size) for size in re.findall(r">(\d+) rows?</td>", shown)]
         assert sizes == np.bincount(model.labels_).tolist()
         sure = model.confidence_.mean()
-        assert f"90 rows in 3 clusters; {sure:.0%} " in shown
+        assert "90 rows in 3 clusters. If they are groups" in shown
+        assert f" {sure:.0%} of the rows would get the same cluster again" in shown
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
 
 
@@ -44,5 +45,11 @@ def test_rows_without_a_cluster_do_not_count():
     model = PCKID(3)
     model.labels_, model.confidence_ = np.array([0, -1, 2, 2]), np.array([0.9, 0.0, 0.2, 0.7])
     shown = describe_clusters(model)
-    assert "3 rows in 2 clusters; 60% " in shown
+    assert "3 rows in 2 clusters. If they are groups, which pckid.assess tells, 60% " in shown
     assert re.findall(r"width: (\d+)%", shown) == ["50", "0", "100"]
+
+
+def test_one_cluster_has_no_confidence():
+    model = PCKID(1)
+    model.labels_, model.confidence_ = np.array([0, 0, -1]), np.array([1.0, 1.0, 0.0])
+    assert describe_clusters(model).startswith("<p>2 rows in 1 cluster.</p>")

@@ -46,7 +46,6 @@ def describe_clusters(estimator: Any) -> str:
         return ""
     labels, confidence = to_numpy(labels), to_numpy(estimator.confidence_)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
-    sure = float(confidence[labels >= 0].mean()) if sizes.any() else 0.0
     bars = "".join(
         _BAR.format(
             number=number,
@@ -56,8 +55,12 @@ def describe_clusters(estimator: Any) -> str:
         )
         for number, size in enumerate(sizes)
     )
-    words = (
-        f"{counted(int(sizes.sum()), 'row')} in {counted(int((sizes > 0).sum()), 'cluster')}; "
-        f"{sure:.0%} of them would get the same cluster again from other rows of the same kind."
-    )
+    words = f"{counted(int(sizes.sum()), 'row')} in {counted(int((sizes > 0).sum()), 'cluster')}."
+    if np.count_nonzero(sizes) > 1:
+        # An estimator does not know whether there are groups.
+        sure = float(confidence[labels >= 0].mean())
+        words += (
+            f" If they are groups, which pckid.assess tells, {sure:.0%} of the rows would get the "
+            "same cluster again from other rows of the same kind."
+        )
     return f"<p>{words}</p><table>{bars}</table>"

@@ -27,10 +27,23 @@ class Phrase(NamedTuple):
 
 
 class Trait(NamedTuple):
-    """What is particular about one column, "higher age", and the figures that show it."""
+    """What is particular about one column, "higher age", and the numbers that show it."""
 
     words: tuple[Phrase, ...]
-    figures: str = ""
+    numbers: str = ""
+    measure: str = ""  # what the numbers are, where it takes a word
+
+    @property
+    def figures(self) -> str:
+        """The numbers with what they are: "median 3, elsewhere 5"."""
+        return f"{self.measure} {self.numbers}".strip()
+
+    def write(self, *, short: bool = False) -> str:
+        """Write it in a line, in short without saying what the numbers are."""
+        shown = {"cluster": lambda text: f"cluster {text}", "name": lambda text: brief(text, 40)}
+        said = "".join(shown.get(kind, str)(text) for text, kind in self.words)
+        figures = self.numbers if short else self.figures
+        return f"{said}: {figures}" if figures else said
 
 
 class ClusterDescription(NamedTuple):
@@ -43,6 +56,7 @@ class ClusterDescription(NamedTuple):
     # The cluster in a few words. What tells it from the nearest is among them: two clusters that
     # differ in one column do not read alike.
     gist: list[Trait]
+    stands_out: bool = False  # whether the traits set it apart, or are typical values
 
     def __str__(self) -> str:
         return self.write(f"cluster {self.nearest}")
@@ -82,7 +96,7 @@ def describe_cluster(
         gist = traits = [_contrast(*pair, forms) for pair in strong]
         if told and told[0][0] not in [name for name, _ in strong]:
             gist = [*traits[: N_SHOWN - 1], _contrast(*told[0], forms, "", other)]
-        return ClusterDescription("Stands out by", traits, other, differences, gist)
+        return ClusterDescription("Stands out by", traits, other, differences, gist, True)
     observed = [pair for pair in features if pair[1].n_observed]
     typical = [_typical(*pair, forms) for pair in observed[:N_SHOWN]]
     gist = [_contrast(*pair, forms, "", other) for pair in told[:N_SHOWN]]
@@ -129,13 +143,13 @@ def _contrast(
         for value in (item.median, item.median_outside, item.median_below, item.median_above)
     )
     if item.is_between:
-        figures = f"median {median}, between {below} and {above} {where}"
+        numbers = f"{median}, between {below} and {above} {where}"
         way = "middle " if form in _DATES else "medium "
-        return Trait((Phrase(way), Phrase(name, "name")), figures)
+        return Trait((Phrase(way), Phrase(name, "name")), numbers, "median")
     ways = ("earlier ", "later ") if form in _DATES else ("lower ", "higher ")
     way = ways[int(item.chance_higher > 0.5)]
-    figures = f"median {median}, {where} {outside_median}"
-    return Trait((Phrase(way), Phrase(name, "name"), *than), figures)
+    numbers = f"{median}, {where} {outside_median}"
+    return Trait((Phrase(way), Phrase(name, "name"), *than), numbers, "median")
 
 
 def _contrast_shares(name: str, value: str, inside: float, outside: float, where: str) -> Trait:
@@ -155,17 +169,14 @@ def _typical(name: str, item: Feature, forms: Forms) -> Trait:
         category, share, _ = item.common[0]
         words = Phrase(name, "name"), Phrase(" mostly "), Phrase(str(category), "name")
         return Trait(words, _whole_percent(share))
-    return Trait((Phrase(name, "name"), Phrase(f" {write_quantity(item.median, forms.get(name))}")))
+    value = write_quantity(item.median, forms.get(name))
+    # A name of several words would run into its value.
+    return Trait((Phrase(name, "name"), Phrase(f": {value}" if " " in name else f" {value}")))
 
 
 def _list(traits: Sequence[Trait]) -> str:
     """Write traits in a row, with their figures."""
-    shown = {"cluster": lambda text: f"cluster {text}", "name": lambda text: brief(text, 40)}
-    written = []
-    for words, figures in traits:
-        said = "".join(shown.get(kind, str)(text) for text, kind in words)
-        written.append(f"{said}: {figures}" if figures else said)
-    return "; ".join(written)
+    return "; ".join(trait.write() for trait in traits)
 
 
 def _whole_percent(share: float) -> str:

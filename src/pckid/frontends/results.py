@@ -20,7 +20,7 @@ from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.writing import TableWriter, table_format
-from pckid.metrics import accuracy_of_counts
+from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
 
 
@@ -31,7 +31,19 @@ class Totals(NamedTuple):
     cluster_sizes: list[int]
     n_unclustered: int
     mean_confidence: float | None
-    accuracy: float | None  # agreement with known groups, if there were any
+    agreement: Agreement | None = None  # with known groups; None without any, or with one cluster
+
+    @property
+    def accuracy(self) -> float | None:
+        """The accuracy of the agreement, if there are as many clusters as known groups."""
+        return None if self.agreement is None else self.agreement.accuracy
+
+    def records(self) -> dict[str, Any]:
+        """Write the counts, and the agreement, as plain data."""
+        found = self._asdict() | {"agreement": None}
+        if self.agreement is not None:
+            found["agreement"] = self.agreement._asdict()
+        return found | {"accuracy": self.accuracy}
 
 
 class BatchResult(NamedTuple):
@@ -197,5 +209,6 @@ def write_batches(
     clustered = int(sizes[:-1].sum())
     last = int(np.flatnonzero(sizes[:-1]).max(initial=-1)) + 1
     mean = confident / clustered if clustered else None
-    accuracy = accuracy_of_counts(np.array(list(groups.values()))) if groups else None
-    return Totals(int(sizes.sum()), sizes[:last].tolist(), int(sizes[-1]), mean, accuracy)
+    counts, names = np.array(list(groups.values())), list(groups)
+    agreement = agreement_of_counts(counts, names) if names else None
+    return Totals(int(sizes.sum()), sizes[:last].tolist(), int(sizes[-1]), mean, agreement)

@@ -31,8 +31,8 @@ from pckid.assessment import (
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
-from pckid.describe.clusters import name_differences
-from pckid.describe.descriptions import describe_cluster
+from pckid.describe.clusters import NamedFeatures, name_differences
+from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
 from pckid.frontends.frames import describe_origin
 from pckid.frontends.options import list_given
@@ -60,6 +60,8 @@ from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
+from pckid.reporting.series import title_columns
+from pckid.reporting.verdict import is_about_groups
 from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
@@ -189,27 +191,32 @@ class Clustering:
         """What made the result."""
         return describe_result(self.estimator, self.prepared)
 
-    def describe_clusters(self, assessment: Assessment | None = None) -> list[str]:
-        """Write for each cluster what sets it apart; nothing where there is too much to say."""
+    def describe_clusters(
+        self, assessment: Assessment | None = None
+    ) -> dict[int, ClusterDescription]:
+        """Describe what sets each cluster apart; nothing where there is too much to say."""
         has_groups = assessment is None or assessment.has_groups is not False
         estimator, (values, labels) = self.estimator, self.judged
-        n_clusters, titles = int(labels.max(initial=0)) + 1, cluster_titles(estimator)
+        n_clusters, forms = int(labels.max(initial=0)) + 1, self.prepared.units | self.dates
         few = 1 < n_clusters <= _MOST_DESCRIBED and values.shape[1] <= _MOST_COLUMNS
         if not few or values.size > _MOST_CELLS:
-            return []
-        said = []
-        if self.rows is not None and len(values) < self.rows.surveyed.n_filled:
-            said.append(f"By a sample of {len(values):,} rows:")
-        for number, (features, near) in enumerate(name_differences(estimator, values, labels)):
-            if (labels == number).any():
-                forms = self.prepared.units | self.dates
-                described = describe_cluster(
-                    features, n_clusters, forms, near, has_groups=has_groups
-                )
-                beside = described.nearest or 0
-                text = described.write(estimator.cluster_names_[beside] or f"cluster {beside}")
-                said.append(f"{titles[number]}: {text[0].lower()}{text[1:]}")
-        return said
+            return {}
+        titles = title_columns(self.prepared.series)
+
+        def call(named: NamedFeatures) -> NamedFeatures:
+            return [(titles.get(name, name), item) for name, item in named]
+
+        return {
+            number: describe_cluster(
+                call(features),
+                n_clusters,
+                {titles.get(name, name): form for name, form in forms.items()},
+                near and (near[0], call(near[1])),
+                has_groups=has_groups,
+            )
+            for number, (features, near) in enumerate(name_differences(estimator, values, labels))
+            if (labels == number).any()
+        }
 
     def list_notes(self, totals: Totals, layout: Layout) -> list[Fact]:
         """List columns of the table that the result replaces, rows without a cluster, and more."""
@@ -336,7 +343,9 @@ class Clustering:
         for key in ("known_groups", "known_conflicts"):
             if hasattr(estimator, f"{key}_"):
                 found[key] = [each._asdict() for each in getattr(estimator, f"{key}_")]
-        found |= totals._asdict()
+        found |= totals.records()
+        if not is_about_groups(assessment):
+            found["mean_confidence"] = None
         if not self.is_new:
             choice = getattr(estimator, "choice_", None)
             scored = zip(choice.candidates, choice.scores, strict=True) if choice else ()
@@ -348,7 +357,9 @@ class Clustering:
         if outcomes is not None:
             found["outcomes"] = outcomes.records()
         if assessment is not None:
-            keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
+            keys = (
+                "sentence", "answer", "has_groups", "n_separated", "groups", "p_value", "notes",
+            )  # fmt: skip
             found["verdict"] = {key: getattr(assessment, key) for key in keys}
             stable = assessment.cluster_stability
             found["verdict"]["cluster_stability"] = stable if stable is None else stable.tolist()
@@ -372,6 +383,11 @@ class Clustering:
                 rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
         return {"profiles": rows}
 
+    def list_options(self, **fit: Any) -> dict[str, Any]:
+        """List the options given that say how the table is read, beside those of the fit."""
+        chosen = (self.prepared.lines or self.prepared).options
+        return list_given(chosen, self.prepared.table.reading) | fit
+
     def report(
         self,
         assessment: Assessment | None,
@@ -384,21 +400,19 @@ class Clustering:
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
-        chosen = (prepared.lines or prepared).options
         how = {"Sheet": table.reading.sheet, "Encoding": table.reading.encoding}
-        how["Also treated as missing"] = ", ".join(chosen.na_values)
+        how["Also treated as missing"] = ", ".join((prepared.lines or prepared).options.na_values)
         if prepared.series is not None:
             how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."
         origin = describe_origin(prepared, words)
         file = "-" if origin["source"] == "standard input" else origin["source"]
-        given = list_given(chosen, table.reading) | fit
         background = Background(
             **origin,
             row_names=prepared.ids,
             known=prepared.labels,
             dates=self.dates,
             reading={key: value for key, value in how.items() if value},
-            command=write_command(["cluster", file], given),
+            command=write_command(["cluster", file], self.list_options(**fit)),
         )
         verdict = assessment or False
         return report(

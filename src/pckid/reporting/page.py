@@ -11,9 +11,9 @@ import numpy as np
 
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
-from pckid.assessment import Answer, Assessment
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
+from pckid.reporting.verdict import mark_verdict
 
 MAX_LISTED_CELLS = 10
 
@@ -22,8 +22,6 @@ SCRIPTS = (
     "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "series.js",
     "figures.js", "main.js",
 )  # fmt: skip
-
-_MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Answer.UNKNOWN: "?"}
 
 # Observable Plot puts this style into every chart; the policy has to know it.
 _CHART_STYLE = """:where(.chart) {
@@ -39,11 +37,6 @@ _CHART_STYLE = """:where(.chart) {
 }"""
 
 
-def _mark(found: Assessment | None) -> str:
-    """Choose the sign before the verdict; groups that are hardly found again have no tick."""
-    return _MARKS[Answer.UNKNOWN if found is None or found.doubtful else found.answer]
-
-
 def render(summary: Summary) -> str:
     """Turn a summary into a page of HTML."""
     style, scripts = _read_installed("templates/style.css"), _scripts()
@@ -52,7 +45,7 @@ def render(summary: Summary) -> str:
     return _template().render(
         summary=summary,
         title=summary.titles.__getitem__,
-        mark=_mark(summary.assessment),
+        mark=mark_verdict(summary.assessment),
         data=pack_charts(summary),
         numbers=sorted(
             [len(summary.clusters), *(len(each.clusters) for each in summary.other_numbers)]
@@ -60,6 +53,8 @@ def render(summary: Summary) -> str:
         n_dots=min(MAX_DOTS, len(summary.map.rows)),
         likeness=block_means(summary.kernel, len(summary.clusters)),
         observed_range=observed_range,
+        columns=_columns,
+        thing=summary.thing,
         second_choice=next_best[0] if choice and len(choice.candidates) > 1 else None,
         # A single cluster is no clustering.
         largest_gap=int(drops[1:].argmax()) + 2 if len(drops) > 1 else 1,
@@ -90,6 +85,7 @@ def _template() -> Any:
         "percent": _percent,
         "quantity": jinja2.pass_context(_quantity),
         "p_value": write_p,
+        "titled": jinja2.pass_context(_titled),
     }
     return environment.get_template("report.html")
 
@@ -97,6 +93,17 @@ def _template() -> Any:
 def _quantity(context: Mapping[str, Any], value: float, name: str) -> str:
     """Write a value of a column as the table had it."""
     return write_quantity(value, context["summary"].forms.get(name))
+
+
+def _titled(context: Mapping[str, Any], name: Any) -> Any:
+    """Call a column as readers do."""
+    return context["summary"].column_titles.get(name, name)
+
+
+def _columns(n_cards: int) -> int:
+    """Choose how many cards stand side by side: rows of at most five, of about the same length."""
+    n_rows = -(-n_cards // 5)
+    return -(-n_cards // max(n_rows, 1))
 
 
 @cache

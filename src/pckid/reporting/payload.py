@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,19 @@ def chart_data(summary: Summary) -> dict[str, Any]:
     return {
         "clusters": [cluster.n_rows for cluster in summary.clusters],
         "names": summary.titles,
-        "rows": _rows(summary.rows),
+        "thing": summary.thing,
+        "sure": summary.is_about_groups,
+        "rows": _rows(summary.rows, summary.column_titles),
         "others": {
             str(len(other.clusters)): other.signs[summary.rows.rows].tolist()
             for other in summary.other_numbers
         },
-        "effects": _effects(summary.effects),
+        # Clusters of another number have their own numbers, and the colours of the report's.
+        "other_names": {
+            str(len(other.clusters)): {str(each.sign): each.number for each in other.clusters}
+            for other in summary.other_numbers
+        },
+        "effects": _effects(summary.effects, summary.column_titles),
         "series": _series(summary.series),
         "confidence": [
             {
@@ -78,7 +86,7 @@ def block_means(display: KernelDisplay, n_clusters: int) -> np.ndarray:
     return np.where(pairs > 0, sums / np.maximum(pairs, 1), np.nan)
 
 
-def _rows(table: RowTable) -> dict[str, Any]:
+def _rows(table: RowTable, titles: Mapping[str, str]) -> dict[str, Any]:
     dots = np.sort(sample_by_cluster(table.labels, MAX_DOTS))
     return {
         "number": (table.rows + 1).tolist(),
@@ -91,16 +99,17 @@ def _rows(table: RowTable) -> dict[str, Any]:
         "dots": dots.tolist(),
         "columns": [
             column._asdict()
+            | {"name": titles.get(column.name, column.name)}
             | {"values": _to_lists(column.values, 10 if column.form in DATE_KINDS else 5)}
             for column in table.columns
         ],
     }
 
 
-def _effects(found: CellEffects) -> dict[str, Any]:
+def _effects(found: CellEffects, titles: Mapping[str, str]) -> dict[str, Any]:
     """Write what cells do to the membership of their rows, by the place of the row."""
     return {
-        "columns": found.columns,
+        "columns": [titles.get(name, name) for name in found.columns],
         "rows": {
             str(place): [[column, _shorten(effect, 3)] for column, effect in effects]
             for place, effects in found.rows.items()
@@ -137,9 +146,10 @@ def _bars(summary: Summary) -> list[dict[str, Any]]:
 def _missing(summary: Summary) -> dict[str, Any]:
     """Write the share missing of each column in each band of rows, and where clusters end."""
     shares = 1 - summary.missingness.shares[:, :MAX_PICTURE_COLUMNS]
+    names = summary.missingness.feature_names[:MAX_PICTURE_COLUMNS]
     ends = np.cumsum([cluster.n_rows for cluster in summary.clusters])
     return {
-        "columns": summary.missingness.feature_names[:MAX_PICTURE_COLUMNS],
+        "columns": [summary.column_titles.get(name, name) for name in names],
         "shares": _to_lists(shares, 2),
         "ends": (ends * len(shares) / summary.n_rows).round(2).tolist(),
     }

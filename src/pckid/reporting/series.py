@@ -26,6 +26,20 @@ class SeriesSummary(NamedTuple):
     values: dict[int, np.ndarray]
 
 
+def title_columns(X: Any) -> dict[str, str]:
+    """Write the columns of series for readers: "weight, day 0–180"; {} for other tables."""
+    if not isinstance(X, SeriesTable):
+        return {}
+    bins = X.format.bins
+    unit = X.format.options.get("time", "time")
+    times = [time if bins.dates else f"{unit} {time}" for time in bins.ranges]
+    return {
+        column: f"{variable}, {time}"
+        for variable, columns in X.column_groups.items()
+        for column, time in zip(columns, times, strict=True)
+    }
+
+
 def summarise_series(X: Any, labels: np.ndarray, rows: RowTable) -> SeriesSummary | None:
     """Summarise the series of a table by cluster; None where it is no table of series."""
     if not isinstance(X, SeriesTable):

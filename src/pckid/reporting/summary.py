@@ -38,7 +38,7 @@ from pckid.plots import (
     ProfileDisplay,
     SpectrumDisplay,
 )
-from pckid.reporting.agreement import KnownGroups, compare_known
+from pckid.reporting.agreement import KnownGroups, compare_known, write_agreement
 from pckid.reporting.cells import (
     CellEffects,
     find_pulls,
@@ -48,7 +48,8 @@ from pckid.reporting.cells import (
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells, write_instability
 from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
-from pckid.reporting.series import SeriesSummary, summarise_series
+from pckid.reporting.series import SeriesSummary, summarise_series, title_columns
+from pckid.reporting.verdict import is_about_groups, write_headline, write_reason
 from pckid.series import SeriesTable
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.spectral.instability import instability_of_missing
@@ -126,6 +127,7 @@ class ClusterSummary:
     share: float
     median_confidence: float
     stability: float | None
+    recovery: float | None  # share of the resamples in which it is found again
     features: NamedFeatures
     description: ClusterDescription
     representatives: list[str]
@@ -166,7 +168,8 @@ class Summary:
     # Of each, the columns that pull it to its cluster, and those that pull it to the next
     pulls: list[tuple[list[str], list[str]]]
     effects: CellEffects  # what the cells of rows do
-    next_cells: NextCells | None  # what to measure next; None where no doubtful row lacks a cell
+    # What to measure next; None where no doubtful row lacks a cell, or clusters are no groups
+    next_cells: NextCells | None
     known: KnownGroups | None
     # Groups of rows that were known for the fit, with those that look like another cluster
     known_rows: list[tuple[KnownGroup, list[tuple[str, Conflict]]]]
@@ -177,6 +180,7 @@ class Summary:
     orders: dict[str, list[str]]  # categories of columns that have an order, in it
     forms: dict[str, str]  # how numbers are written that are dates, hours, or have a unit
     titles: list[str]  # of the clusters
+    column_titles: dict[str, str]  # how columns are called where not by their names
     command: str  # clusters the table, as in `Background`
     parameters: dict[str, str]
     provenance: dict[str, str]
@@ -189,13 +193,41 @@ class Summary:
         return f"{counted(len(self.clusters), 'cluster')}; how clear they are was not assessed."
 
     @property
+    def is_about_groups(self) -> bool:
+        """Whether clusters may be groups, so that a row can be sure of its own."""
+        return is_about_groups(self.assessment)
+
+    @property
+    def frames(self) -> list[list[int]]:
+        """The clusters of each group with gaps around it, if one has several; else none."""
+        found = self.assessment
+        if found is None or found.answer is not Answer.GROUPS:
+            return []
+        return found.groups if found.n_separated < len(self.clusters) else []
+
+    @property
+    def thing(self) -> str:
+        """What a row is called."""
+        return "row" if self.series is None else "case"
+
+    @property
     def headline(self) -> str:
-        """How many groups there are, or clusters where they are no groups with gaps between."""
-        found, n_clusters = self.assessment, len(self.clusters)
-        if found and found.answer is Answer.NONE and n_clusters == 1:
-            return "No groups"
-        separated = found and found.answer is Answer.GROUPS and found.n_separated == n_clusters
-        return counted(n_clusters, "group" if separated else "cluster")
+        """How many groups and clusters there are, in a few words."""
+        return write_headline(self.assessment, len(self.clusters))
+
+    @property
+    def reason(self) -> str:
+        """Why to believe the headline, or not, in one sentence."""
+        if self.assessment is None:
+            return "How clear they are was not assessed."
+        if self.assessment.answer is Answer.NONE and len(self.clusters) == 1:
+            return f"The {self.thing}s differ, but do not fall apart."
+        return write_reason(self.assessment)
+
+    @property
+    def agreement(self) -> str:
+        """How the clusters agree with known groups, in words; "" where none are known."""
+        return "" if self.known is None else write_agreement(self.known.agreement, self.titles)
 
 
 def summarise(
@@ -270,8 +302,12 @@ def summarise(
         doubtful=with_names(explained.doubtful[:MAX_DOUBTFUL]),
         pulls=find_pulls(estimator, values, explained.doubtful[:MAX_DOUBTFUL]),
         effects=summarise_effects(estimator, values, rows),
-        next_cells=summarise_next_cells(
-            estimator, values, [_row_name(row, row_names) for row in range(len(values))]
+        next_cells=(
+            summarise_next_cells(
+                estimator, values, [_row_name(row, row_names) for row in range(len(values))]
+            )
+            if is_about_groups(assessment)
+            else None
         ),
         known=compare_known(known, labels),
         known_rows=[
@@ -285,6 +321,7 @@ def summarise(
         orders=orders,
         forms=background.forms,
         titles=cluster_titles(estimator),
+        column_titles=title_columns(X),
         command=background.command,
         parameters={name: str(value) for name, value in sorted(parameters.items())},
         provenance=_provenance(values, background),
@@ -311,6 +348,7 @@ def _clusters(
 ) -> list[ClusterSummary]:
     n_clustered = max(int((labels >= 0).sum()), 1)
     stability = None if assessment is None else assessment.cluster_stability
+    recovery = None if assessment is None else assessment.cluster_recovery
     found = []
     for cluster in explained.clusters:
         inside = confidence[labels == cluster.number]
@@ -321,6 +359,7 @@ def _clusters(
                 share=cluster.n_rows / n_clustered,
                 median_confidence=float(np.median(inside)) if len(inside) else 0.0,
                 stability=None if stability is None else float(stability[cluster.number]),
+                recovery=None if recovery is None else float(recovery[cluster.number]),
                 features=cluster.features[:MAX_RANKED],
                 description=describe_cluster(
                     cluster.features,

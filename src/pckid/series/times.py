@@ -56,6 +56,15 @@ class TimeBins(NamedTuple):
     @property
     def names(self) -> list[str]:
         """How each bin is written: "3", "2019-01-05", "0 to 6", or "6 and later"."""
+        return self._write(" to ")
+
+    @property
+    def ranges(self) -> list[str]:
+        """The same in short, for readers: "0–6"; dates and numbers below 0 as in `names`."""
+        return self._write(" to " if self.dates or self.edges[0] < 0 else "–")
+
+    def _write(self, to: str) -> list[str]:
+        """Write each bin, with a sign between its ends."""
         texts = write_times(self.edges, self.dates)
         if self.exact:
             return texts
@@ -63,7 +72,7 @@ class TimeBins(NamedTuple):
         if texts == ["-inf", "inf"]:
             return ["all times"]
         return [
-            open_ended.get(low) or open_ended.get(high) or f"{low} to {high}"
+            open_ended.get(low) or open_ended.get(high) or f"{low}{to}{high}"
             for low, high in pairwise(texts)
         ]
 

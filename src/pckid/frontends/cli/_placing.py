@@ -5,10 +5,19 @@ from types import SimpleNamespace
 import click
 
 from pckid._utils.text import brief
-from pckid.frontends.cli import _clustering, _words
+from pckid.frontends.cli import _words
 from pckid.frontends.cli._outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli._run import EXIT_DATA, EXIT_OK
-from pckid.frontends.cli._say import fail, note, print_json, say
+from pckid.frontends.cli._say import (
+    fail,
+    holding_notes,
+    note,
+    print_json,
+    remark,
+    take_notes,
+)
+from pckid.frontends.cli._screen import show_found
+from pckid.frontends.cli._telling import list_questions, tell_placed
 from pckid.frontends.placing import load_known
 from pckid.frontends.run import assign_clusters
 from pckid.frontends.tables.cases import prepare_table
@@ -19,12 +28,18 @@ from pckid.row_explanation import explain_rows
 def run_predict(given: SimpleNamespace) -> int:
     """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
     check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
+    with holding_notes():
+        return _place(given)
+
+
+def _place(given: SimpleNamespace) -> int:
+    """Place the rows, write them and tell; give the exit code."""
     reading, columns = _words.pick_given(given)
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
     if model.na_values:
         codes = ", ".join(map(brief, model.na_values[:10]))
-        say(f"Missing, as for the model's own table: {codes}.")
+        remark(f"Missing, as for the model's own table: {codes}.")
     if given.out_long and model.columns.lines is None:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")
     table = open_table(given.table, model.reading)
@@ -34,16 +49,23 @@ def run_predict(given: SimpleNamespace) -> int:
     found = assign_clusters(model.estimator, prepared, given.outliers)
     layout = found.layout(given.outliers)
     totals = write_rows(found, layout, given)
-    _clustering.tell_sizes(found.estimator, totals)
-    _words.tell_notes(found.list_notes(totals, layout))
+    _words.tell_notes(n for n in found.list_notes(totals, layout) if n.code != "unclustered")
     if given.explain:
         explained = explain_rows(found.estimator, prepared.frame)
         write_cells(found, explained.records(), given.explain, given)
-        say(f"What the cells of each row do: {given.explain}")
     compared = found.compare()
-    tell = fail if given.strict else note
-    if not compared.alike:
-        tell(str(compared))
+    if not compared.alike and not given.strict:
+        note(str(compared))
+    paths = ("Table", given.out), ("Lines", given.out_long), ("Cells", given.explain)
+    show_found(
+        tell_placed(found, totals)._replace(
+            notes=take_notes(),
+            paths=[(name, path) for name, path in paths if path and path != "-"],
+            questions=list_questions(prepared.problems, words),
+        )
+    )
+    if not compared.alike and given.strict:
+        fail(str(compared))
     if given.as_json:
         more = {"changes": compared.records(), "not_compared": compared.not_compared}
         more["notes"] = found.list_findings(totals, layout, words)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from pckid._utils.text import printable
 
 _quiet = False
+_held: list[str] | None = None  # notes that wait until what was found is shown
 
 
 def be_quiet(quiet: bool) -> None:
@@ -31,7 +33,40 @@ def say(text: str) -> None:
 
 def note(text: str) -> None:
     """Print something that needs attention."""
-    say(f"Note: {text}")
+    remark(f"Note: {text}")
+
+
+def remark(text: str) -> None:
+    """Print a line, or keep it with the notes while these are held."""
+    if _held is None:
+        say(text)
+    else:
+        _held.append(text)
+
+
+@contextlib.contextmanager
+def holding_notes() -> Iterator[None]:
+    """Keep notes until `take_notes` is called; an error shows them before it."""
+    global _held
+    _held = []
+    try:
+        yield
+    finally:
+        for text in take_notes():
+            say(text)
+
+
+def take_notes() -> list[str]:
+    """Give the notes that were held, and hold no more."""
+    global _held
+    held, _held = _held or [], None
+    return held
+
+
+def echo(text: str) -> None:
+    """Print a text that was made for the terminal, colours and all, unless asked to be quiet."""
+    if not _quiet:
+        _print(text)
 
 
 def fail(text: str) -> None:

@@ -9,11 +9,11 @@ import click
 
 from pckid._utils.commands import as_argument, as_arguments
 from pckid.exceptions import TableError
-from pckid.frontends.cli._say import note, say
+from pckid.frontends.cli._say import note, remark
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, pairs_of, pick_options
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.wording import Dialect, refuse_undecided, write_note, write_problems
+from pckid.frontends.wording import Dialect, refuse_undecided, write_note
 
 SHELL = Dialect(
     write=lambda fixes: as_arguments(pairs_of(fixes)),
@@ -93,17 +93,15 @@ def find_column_groups(asked: Sequence[str], prepared: Prepared) -> dict[str, li
 def tell_notes(notes: Iterable[Fact]) -> None:
     """Print what was decided; advice that was taken is no note."""
     for each in notes:
-        (say if each.code == "advice_taken" else note)(write_note(each, SHELL))
+        (remark if each.code == "advice_taken" else note)(write_note(each, SHELL))
 
 
 def tell_prepared(prepared: Prepared, words: Dialect = SHELL) -> None:
-    """Print how columns were read and what looks wrong; raise if a decision is needed first."""
+    """Print how columns were read; raise if a decision is needed first."""
     tell_notes(prepared.notes)
     refuse_undecided(prepared, words)
-    for line in write_problems(prepared.problems, words):
-        note(line)
     for sentence in prepared.notes_on_cases:
-        say(sentence)
+        remark(sentence)
 
 
 def explain_error(error: TableError) -> str:

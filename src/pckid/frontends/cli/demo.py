@@ -32,14 +32,12 @@ def demo(out: str) -> None:
     table_path = os.path.join(out, f"penguins.{suffix}")
     labels_path = os.path.join(out, f"penguins-clusters.{suffix}")
     report_path = os.path.join(out, "penguins-report.html")
-    say("Palmer penguins: six measurements of 344 birds. The species is kept aside.")
+    say("Palmer penguins: six measurements of 344 birds. The species is kept aside.\n")
     prepared = prepare(open_table(str(penguins_path())))
     with open_writer(table_path) as writer:
         numbers = {name: prepared.X[:, j] for j, name in enumerate(prepared.names[:-1])}
         writer.write(prepared.table.rows, {}, numbers)
-    given = {"table": str(penguins_path()), "n_clusters": 3, "labels": "label"}
+    given = {"table": table_path, "n_clusters": 3, "labels": "label"}
     click.get_current_context().invoke(cluster, **given, out=labels_path, report_path=report_path)
-    say(f"The table: {table_path}")
-    say(f"The table with its clusters: {labels_path}")
     options = {"k": 3, "label": "label", "out": f"clusters.{suffix}", "report": "report.html"}
-    say(f"The same by hand: {write_command(['cluster', table_path], options)}")
+    say(f"By hand   {write_command(['cluster', table_path], options)}")

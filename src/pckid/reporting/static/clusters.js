@@ -2,8 +2,11 @@
 
 /** Bring the list of clusters to life, and keep every name on the page up to date. */
 function showClusters(store) {
-  const list = document.getElementById("cluster-list");
-  for (const [cluster, item] of Array.from(list.children).entries()) {
+  // A frame for each group holds its clusters; the numbers of these need not be in order.
+  const items = Array.from(document.querySelectorAll("#cluster-list .one"));
+  const numbers = items.map((item) => Number(item.querySelector("[data-sign]").dataset.sign));
+  for (const [place, item] of items.entries()) {
+    const cluster = numbers[place];
     const [choose, rename] = item.querySelectorAll("button");
     choose.addEventListener("click", () => store.selectCluster(cluster));
     rename.addEventListener("click", () => editName(store, cluster, item, rename));
@@ -12,8 +15,8 @@ function showClusters(store) {
     .querySelectorAll("[data-sign]")
     .forEach((place) => drawSign(place, Number(place.dataset.sign)));
   store.on("select", () => {
-    for (const [cluster, button] of list.querySelectorAll(".choose").entries()) {
-      button.setAttribute("aria-pressed", store.cluster === cluster);
+    for (const [place, item] of items.entries()) {
+      item.querySelector(".choose").setAttribute("aria-pressed", store.cluster === numbers[place]);
     }
     document.querySelectorAll("[data-cluster]").forEach((place) => {
       const other = store.cluster !== null && Number(place.dataset.cluster) !== store.cluster;

@@ -2,9 +2,25 @@
 // Reading the data that travels in the page, and writing it as text.
 
 const N_COLOURS = 10;
-const SYMBOLS = ["Circle", "Square", "Triangle", "Diamond", "Star", "Cross", "Wye"].map(
-  (name) => d3[`symbol${name}`],
-);
+const SYMBOLS = [
+  ...["Circle", "Square", "Triangle", "Diamond", "Star", "Cross", "Wye"].map(
+    (name) => d3[`symbol${name}`],
+  ),
+  polygon([[0, 1.2], [-1.05, -0.6], [1.05, -0.6]]),
+  polygon([[-0.9, -0.9], [0.9, -0.9], [-0.9, 0.9], [0.9, 0.9]]),
+  polygon(d3.range(6).map((corner) => [Math.sin, Math.cos].map((of) => of((corner * Math.PI) / 3)))),
+];
+
+/** Make a sign of corners, as far as 1 from its middle for an area of about 3. */
+function polygon(corners) {
+  return {
+    draw(context, size) {
+      const scale = Math.sqrt(size / 2.6);
+      corners.forEach(([x, y], place) => context[place ? "lineTo" : "moveTo"](scale * x, scale * y));
+      context.closePath();
+    },
+  };
+}
 
 /** Unpack the data block: base64 of gzip of JSON. */
 async function readData() {
@@ -123,6 +139,11 @@ function clusterScales(count) {
     color: { type: "ordinal", domain, range: domain.map(colourOf) },
     symbol: { domain, range: domain.map(symbolOf) },
   };
+}
+
+/** What a cluster is called in little space: its number, or the name that it was given. */
+function shortName(name, width) {
+  return brief(name.replace(/^Cluster (?=\d+$)/, ""), width);
 }
 
 /** Make the card of a chart, which `words` describe; returned with the place of the chart. */

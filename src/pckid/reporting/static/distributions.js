@@ -7,6 +7,7 @@ const N_FIRST = 12;
 /** Draw a card for each column; those beyond the first dozen when asked for. */
 function showDistributions(store) {
   const place = document.getElementById("distribution-cards");
+  if (!place) return;
   const columns = store.rows.columns;
   const more = document.getElementById("more-columns");
   const add = (some) => some.forEach((column) => place.append(distributionCard(store, column)));

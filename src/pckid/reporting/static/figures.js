@@ -95,8 +95,7 @@ function drawLikeness(store, width) {
   const cells = likeness
     .flatMap((line, down) => line.map((value, across) => ({ down, across, value })))
     .filter((cell) => cell.value !== null);
-  const names = (cluster) =>
-    brief(store.names[cluster].replace(/^Cluster /, ""), likeness.length > 6 ? 6 : 14);
+  const names = (cluster) => shortName(store.names[cluster], likeness.length > 6 ? 6 : 14);
   const side = Math.min(width, 420, 90 + 70 * likeness.length);
   const most = d3.max(cells, (cell) => cell.value) || 1;
   return drawChart({

@@ -14,9 +14,9 @@ function showStatus(store) {
     if (store.isAll()) {
       status.textContent = "Press a cluster to see it alone, everywhere on this page.";
     } else if (store.cluster !== null) {
-      status.textContent = `${store.names[store.cluster]}: ${counted(found.length, "row")} shown everywhere on this page.`;
+      status.textContent = `${store.names[store.cluster]}: ${counted(found.length, store.data.thing)} shown everywhere on this page.`;
     } else {
-      status.textContent = `${counted(found.length, "row")} selected: ${parts.join(", ")}.`;
+      status.textContent = `${counted(found.length, store.data.thing)} selected: ${parts.join(", ")}.`;
     }
   };
   clear.addEventListener("click", store.clear);
@@ -26,6 +26,16 @@ function showStatus(store) {
   store.on("select", write);
   store.on("rename", write);
   write();
+}
+
+/** Write the head of its column beside each cell: a narrow page shows a table line by line. */
+function labelCells() {
+  document.querySelectorAll("table:not(.rows)").forEach((table) => {
+    const heads = Array.from(table.querySelectorAll("thead th"), (head) => head.textContent);
+    table.querySelectorAll("tbody tr").forEach((line) => {
+      Array.from(line.cells).forEach((cell, place) => (cell.dataset.label = heads[place] ?? ""));
+    });
+  });
 }
 
 /** Tell the page that this one is framed in how high it is, as the app listens to it. */
@@ -48,6 +58,8 @@ async function start() {
   [...ofSeveral, showClusters, showDistributions, showSeries, showRows, showFigures].forEach((show) =>
     show(store),
   );
+  labelCells();
+  store.on("rename", labelCells);
   tellHeight();
   document.documentElement.classList.add("ready");
 }

@@ -1,5 +1,7 @@
 // The map: point at a row, click a cluster, draw a box around rows.
 
+const SMALL_CLOUD = 15;
+
 /** Draw the map, and again when its place changes its width. */
 function showMap(store) {
   const place = document.getElementById("map-chart");
@@ -23,7 +25,9 @@ function showMap(store) {
     mark();
     point();
   };
-  store.on("number", whenWidthChanges(place, draw));
+  const again = whenWidthChanges(place, draw);
+  store.on("number", again);
+  store.on("rename", again);
   store.on("select", mark);
   store.on("hover", point);
 }
@@ -38,7 +42,7 @@ function whenWidthChanges(place, draw) {
   return () => width > 0 && draw(width);
 }
 
-/** Draw a dot for each row: sign and colour by cluster, size by confidence. */
+/** Draw a dot for each row, sign and colour by cluster, size by confidence; name each cloud. */
 function drawDots(store, width) {
   const { rows } = store;
   const height = Math.round(Math.min(width, Math.max(320, 0.5 * width), 560));
@@ -69,21 +73,52 @@ function drawDots(store, width) {
         sort: null,
         x: (row) => rows.x[row],
         y: (row) => rows.y[row],
-        r: (row) => 2.2 + 2.8 * rows.confidence[row],
+        r: (row) => (store.data.sure ? 2.2 + 2.8 * rows.confidence[row] : 4),
         fill: (row) => signs[row],
         symbol: (row) => signs[row],
       }),
+      // Inside a cloud, but above a small one, which it would cover.
+      ...[false, true].map((isSmall) => nameClouds(store, signs, isSmall)),
     ],
   });
 }
 
+/** Write the number of a cluster, or its name, at its cloud; of the small ones, or of the others. */
+function nameClouds(store, signs, isSmall) {
+  const clouds = Array.from(findMiddles(store.rows, signs));
+  return Plot.text(
+    clouds.filter(([, middle]) => middle.size < SMALL_CLOUD === isSmall),
+    {
+      className: "cloud-name",
+      x: ([, middle]) => middle.x,
+      y: ([, middle]) => middle.y,
+      dy: isSmall ? -16 : 0,
+      text: ([sign]) => String(store.signNames?.[sign] ?? shortName(store.names[sign], 16)),
+      fill: "var(--ink)",
+      stroke: "var(--panel)",
+      strokeWidth: 5,
+      fontSize: 15,
+      fontWeight: 700,
+    },
+  );
+}
+
+/** Find the middle of each cluster's cloud and how many dots it has, by its sign. */
+function findMiddles(rows, signs) {
+  return d3.rollup(
+    rows.dots,
+    (dots) => ({
+      x: d3.median(dots, (row) => rows.x[row]),
+      y: d3.median(dots, (row) => rows.y[row]),
+      size: dots.length,
+    }),
+    (row) => signs[row],
+  );
+}
+
 /** Link the middles of clusters that have no gap between them. */
 function linksWithoutGap({ data, rows }) {
-  const middles = d3.rollup(
-    rows.dots,
-    (dots) => ({ x: d3.median(dots, (row) => rows.x[row]), y: d3.median(dots, (row) => rows.y[row]) }),
-    (row) => rows.label[row],
-  );
+  const middles = findMiddles(rows, rows.label);
   return data.without_gap
     .map((pair) => pair.map((cluster) => middles.get(cluster)))
     .filter((link) => link.every((middle) => middle !== undefined));

@@ -1,6 +1,7 @@
 // The rows: sort, search, read one in full, and download all labels.
 
-const ROWS_A_PAGE = 15;
+// A narrow page shows a row over many lines.
+const ROWS_A_PAGE = window.matchMedia("(max-width: 44rem)").matches ? 5 : 15;
 
 /** Show the rows that are selected and match the search, page by page. */
 function showRows(store) {
@@ -36,9 +37,11 @@ function showRows(store) {
 function sortKeys(store) {
   const { rows } = store;
   return [
-    { name: "Row", text: true, of: (row) => (rows.name ? rows.name[row] : rows.number[row]) },
+    { name: store.data.thing === "row" ? "Row" : "Case", text: true, of: (row) => (rows.name ? rows.name[row] : rows.number[row]) },
     { name: "Cluster", text: true, of: (row) => (rows.label[row] < 0 ? null : rows.label[row]) },
-    { name: "Confidence", of: (row) => (rows.label[row] < 0 ? null : rows.confidence[row]) },
+    ...(store.data.sure
+      ? [{ name: "Confidence", of: (row) => (rows.label[row] < 0 ? null : rows.confidence[row]) }]
+      : []),
     { name: "Outlier score", of: (row) => rows.outlier[row] },
     ...rows.columns.map((column) => ({
       name: column.name,
@@ -98,8 +101,8 @@ function writeRows(store, view) {
   document.getElementById("rows-before").disabled = first === 0;
   document.getElementById("rows-after").disabled = first + ROWS_A_PAGE >= view.found.length;
   document.getElementById("rows-status").textContent = view.found.length
-    ? `${(first + 1).toLocaleString("en")}–${(first + shown.length).toLocaleString("en")} of ${counted(view.found.length, "row")}`
-    : "No row matches.";
+    ? `${(first + 1).toLocaleString("en")}–${(first + shown.length).toLocaleString("en")} of ${counted(view.found.length, store.data.thing)}`
+    : `No ${store.data.thing} matches.`;
 }
 
 /** Write a row's outlier score; 0 has no sign. */
@@ -130,10 +133,11 @@ function rowLine(store, row) {
     { tabindex: 0 },
     element("th", { scope: "row" }, nameElement(store.rowName(row), 40)),
     element("td", { class: "text" }, ...clusterLabel(store, cluster)),
-    element("td", {}, confidence),
+    ...(store.data.sure ? [element("td", {}, confidence)] : []),
     element("td", {}, outlierText(store, row)),
     ...cells,
   );
+  sortKeys(store).forEach((key, place) => (line.cells[place].dataset.label = key.name));
   line.addEventListener("pointerenter", () => store.hover(row));
   line.addEventListener("focus", () => store.hover(row));
   return line;
@@ -142,19 +146,18 @@ function rowLine(store, row) {
 /** Show the row that is pointed at in full. */
 function showRow(store) {
   const row = store.hovered;
-  if (row === null) return;
+  const place = document.getElementById("row-detail");
+  if (row === null || !place) return;
   const cluster = store.rows.label[row];
-  const confidence =
-    cluster < 0
-      ? ""
-      : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${outlierText(store, row)}`;
+  const confidence = store.data.sure ? `, confidence ${store.rows.confidence[row].toFixed(2)}` : "";
+  const scores = cluster < 0 ? "" : `${confidence}, outlier score ${outlierText(store, row)}`;
   const values = store.rows.columns.map((column) => {
     const value = element("dd", {}, nameElement(cellText(column, row)));
     return element("div", {}, element("dt", {}, nameElement(column.name)), value);
   });
-  document.getElementById("row-detail").replaceChildren(
+  place.replaceChildren(
     element("h3", {}, nameElement(store.rowName(row), 60)),
-    element("p", { class: "soft" }, ...clusterLabel(store, cluster), confidence),
+    element("p", { class: "soft" }, ...clusterLabel(store, cluster), scores),
     ...showEffects(store, row),
     element("dl", {}, ...values),
   );
@@ -198,15 +201,16 @@ function showEffects(store, row) {
   return [title, place, element("p", { class: "soft" }, caption)];
 }
 
-/** Write the labels of all rows as CSV: row, name, cluster, the cluster's name, confidence. */
+/** Write the labels of all rows as CSV, with their confidence if clusters may be groups. */
 function labelsAsCsv(store) {
   const { rows } = store;
-  const head = ["row", ...(rows.name ? ["name"] : []), "cluster", "cluster_name", "confidence"];
+  const sure = store.data.sure ? ["confidence"] : [];
+  const head = ["row", ...(rows.name ? ["name"] : []), "cluster", "cluster_name", ...sure];
   const lines = d3.range(store.n).map((row) => {
     const cluster = rows.label[row];
     const name = rows.name ? [inertText(rows.name[row])] : [];
     const title = cluster < 0 ? "" : inertText(store.names[cluster]);
-    return [rows.number[row], ...name, cluster, title, rows.confidence[row]];
+    return [rows.number[row], ...name, cluster, title, ...sure.map(() => rows.confidence[row])];
   });
   return `${d3.csvFormatRows([head, ...lines])}\n`;
 }

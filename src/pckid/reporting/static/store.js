@@ -17,6 +17,7 @@ function makeStore(data) {
     chosen: null, // a set of rows, where some are chosen on the map
     hovered: null,
     signs: null, // of the rows, where the clusters of another number are shown
+    signNames: null, // the numbers of these clusters, by their signs
     names: data.names.slice(),
     on(event, listen) {
       listeners[event].push(listen);
@@ -51,13 +52,14 @@ function makeStore(data) {
     },
     showNumber(number) {
       store.signs = data.others[number] ?? null;
+      store.signNames = data.other_names[number] ?? null;
       emit("number");
     },
     clusterName(cluster) {
       return cluster < 0 ? "no cluster" : store.names[cluster];
     },
     rowName(row) {
-      return rows.name ? rows.name[row] : `row ${rows.number[row]}`;
+      return rows.name ? rows.name[row] : `${data.thing} ${rows.number[row]}`;
     },
   };
   return store;
