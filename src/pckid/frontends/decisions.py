@@ -1,21 +1,25 @@
 """What a person decides about a table: answers to its doubts, and changes of columns by hand."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from pckid._utils.text import brief
+from pckid._utils.quantities import write_number
+from pckid._utils.text import brief, counted
 from pckid.frontends.options import (
     CaseOptions,
     ColumnOptions,
     Fix,
     drop_column,
+    pairs_of,
     read_as,
     set_option,
 )
+from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import FORMATS
-from pckid.frontends.tables.inspection import ColumnInspection, TableInspection
+from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
+from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.wording import group_problems, write_alike, write_evidence
 
 ROLES = {
@@ -37,6 +41,7 @@ ASIDE = ("row_names", "labels", "known", "weights", "outcomes")
 """What a column may be that is not used to find groups; but for outcomes, one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
+_OF_CELLS = ("na_values", "limits", "categorical", "numbers", "dates")
 _USELESS = ("constant", "empty")
 Offer = tuple[str, tuple[Fix, ...]]
 ABOUT_ROWS = ("rows below names", "extra rows")
@@ -257,10 +262,64 @@ def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doub
     return list(group_problems(sorted(still_open, key=lambda doubt: not doubt.stops)))
 
 
-def merge_doubts(*lists: Sequence[Doubt]) -> Iterator[Doubt]:
-    """Give the doubts of all lists, each once."""
-    seen = set()
-    for doubt in (doubt for each in lists for doubt in each):
-        if (key := (doubt.code, doubt.column)) not in seen:
-            seen.add(key)
-            yield doubt
+def of_cells(fixes: Sequence[Fix]) -> list[Fix]:
+    """Pick the fixes that say how cells are read."""
+    return [fix for fix in fixes if fix.option in _OF_CELLS]
+
+
+def check_options(table: OpenTable, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
+    """Find out what stops a run with options: doubts, or what is wrong with these."""
+    try:
+        return prepare_table(table, options).problems, ""
+    except ValueError as error:
+        return (), str(error)
+
+
+def find_doubts(table: OpenTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
+    """List the doubts that the answers so far leave or bring to light."""
+    for option, value in pairs_of(state.fixes):
+        table = table.without_last(value) if option == "skip_last" else table
+        table = table.without_first(value) if option == "skip_below" else table
+    return inspect_table(table, told.with_fixes(of_cells(state.fixes))).problems
+
+
+def list_doubts(
+    found: TableInspection, state: TableState, checked: Sequence[Doubt], options: ColumnOptions
+) -> list[Doubt]:
+    """List what is doubtful: as found, but for columns changed by hand, and as they are now."""
+    lines, special = options.lines, [options.row_names]
+    special += list(lines[:3]) if lines else []
+    unchanged = [d for d in found.problems if d.code in ABOUT_ROWS or d.column not in state.edits]
+    doubts = {(doubt.code, doubt.column): doubt for doubt in (*checked, *unchanged)}
+    return [
+        doubt
+        for doubt in doubts.values()
+        if not (doubt.code == "repeated ids" and lines)
+        and not (doubt.code == "may name the rows" and doubt.column in special)
+    ]
+
+
+def describe_values(column: ColumnInspection) -> str:
+    """Describe what a column holds, in a few words."""
+    low, high = (column.quartiles.get(key) for key in ("minimum", "maximum"))
+    if low is not None and high is not None:
+        return f"{write_number(low)} to {write_number(high)} {column.unit or ''}".rstrip()
+    if column.common:
+        return ", ".join(brief(text, 20) for text, _ in column.common)
+    return "" if column.kind == "text" else column.kind
+
+
+def describe_table(table: OpenTable) -> str:
+    """Describe how large a table is and where it was found: sheet, and rows of the names."""
+    said = [", ".join(map(counted, table.data.shape, ("row", "column")))]
+    sheet = table.parts[0].sheet
+    if sheet and sheet.name:
+        said.append(f"sheet {brief(sheet.name)}")
+    for note in table.notes:
+        if note.code == "rows_above":
+            first: Any = note.data["row"]
+            last = sheet.first - table.n_skipped - 1 if sheet else first
+            said.append(
+                f"names in rows {first}–{last}" if last > first else f"names in row {first}"
+            )
+    return " · ".join(said)

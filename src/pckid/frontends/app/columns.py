@@ -4,11 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pckid._utils.quantities import write_number
-from pckid._utils.text import brief
-from pckid.frontends.decisions import ROLES, Choice, TableState, list_roles, take_edits
+from pckid.frontends.decisions import (
+    ROLES,
+    Choice,
+    TableState,
+    describe_values,
+    list_roles,
+    take_edits,
+)  # fmt: skip
 from pckid.frontends.tables.findings import Doubt
-from pckid.frontends.tables.inspection import ColumnInspection, TableInspection
+from pckid.frontends.tables.inspection import TableInspection
 
 _ROW, _SHOWN = 30, 18  # height of a row of the editor, and rows without scrolling
 
@@ -25,8 +30,12 @@ def edit_columns(
         "use": [choices[column.name].used for column in found.columns],
         "column": [column.name for column in found.columns],
         "role": [ROLES[choices[column.name].role] for column in found.columns],
-        "missing": [100 * _share_missing(column) for column in found.columns],
-        "values": [_describe_values(column) for column in found.columns],
+        "missing": [
+            # Cells that cannot be read yet are not missing.
+            0.0 if column.kind == "text" else 100 * column.share_missing
+            for column in found.columns
+        ],
+        "values": [describe_values(column) for column in found.columns],
         "question": [
             ", ".join(dict.fromkeys(doubt.code for doubt in asked if doubt.column == column.name))
             for column in found.columns
@@ -55,17 +64,3 @@ def edit_columns(
     )  # fmt: skip
     if state.said:
         st.warning(state.said)
-
-
-def _share_missing(column: ColumnInspection) -> float:
-    # Cells that cannot be read yet are not missing.
-    return 0.0 if column.kind == "text" else column.share_missing
-
-
-def _describe_values(column: ColumnInspection) -> str:
-    low, high = (column.quartiles.get(key) for key in ("minimum", "maximum"))
-    if low is not None and high is not None:
-        return f"{write_number(low)} to {write_number(high)} {column.unit or ''}".rstrip()
-    if column.common:
-        return ", ".join(brief(text, 20) for text, _ in column.common)
-    return "" if column.kind == "text" else column.kind

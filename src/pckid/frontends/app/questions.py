@@ -8,9 +8,7 @@ from pckid._utils.text import brief, counted
 from pckid.frontends.app.kept import chosen
 from pckid.frontends.app.text import escape
 from pckid.frontends.decisions import Answer, TableState, find_answers, open_questions
-from pckid.frontends.options import (
-    CaseOptions,
-)
+from pckid.frontends.options import CaseOptions
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.wording import write_alike, write_evidence
 

@@ -12,12 +12,7 @@ from pckid.frontends.app.kept import chosen, kept
 from pckid.frontends.app.table import MORE, draw_table
 from pckid.frontends.app.text import escape
 from pckid.frontends.app.upload import begin_anew
-from pckid.frontends.app.work import (
-    RunResult,
-    find_groups,
-    name_groups,
-    write_workbook,
-)
+from pckid.frontends.app.work import RunResult, find_groups, name_groups, write_workbook
 from pckid.frontends.options import ReadOptions
 from pckid.frontends.settings import Settings, as_command, as_python
 

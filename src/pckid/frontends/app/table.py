@@ -7,35 +7,21 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.text import counted
+from pckid.frontends import decisions
 from pckid.frontends.app import run
 from pckid.frontends.app.columns import edit_columns
 from pckid.frontends.app.kept import kept, ours
 from pckid.frontends.app.questions import ask
 from pckid.frontends.app.text import escape, escape_lines
-from pckid.frontends.app.upload import (
-    Opened,
-    ask_for_file,
-    begin_anew,
-    open_as_asked,
-    state_of,
-)
+from pckid.frontends.app.upload import Opened, ask_for_file, begin_anew, open_as_asked, state_of
 from pckid.frontends.app.work import find_groups
-from pckid.frontends.decisions import (
-    ABOUT_ROWS,
-    TableState,
-    as_options,
-    choose,
-    merge_doubts,
-    open_questions,
-)
-from pckid.frontends.options import CaseOptions, ColumnOptions, Fix, pairs_of
+from pckid.frontends.decisions import ABOUT_ROWS, TableState
+from pckid.frontends.options import CaseOptions, Fix
 from pckid.frontends.settings import Settings, Upload
-from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.inspection import TableInspection, inspect_table
 
 FIND_OUT, MORE = "Find out", "More"
-_OF_CELLS = ("na_values", "limits", "categorical", "numbers", "dates")
 _OF_LINES = {
     "case": "Column that names the case",
     "time": "Column of times",
@@ -57,7 +43,7 @@ def draw_table(upload: Upload) -> None:
         st.error(escape_lines(str(error)))
         st.button("Ask again", on_click=state.answers.clear)
         return
-    choices = choose(found, state)
+    choices = decisions.choose(found, state)
     columns, rest = st.columns([2, 1], gap="medium")
     with rest:
         questions = st.container()
@@ -68,14 +54,13 @@ def draw_table(upload: Upload) -> None:
     if lines and lines.value and not choices[lines.value].used:
         choices[lines.value] = choices[lines.value]._replace(used=True, role="number")
     kinds = {column.name: column.kind for column in found.columns}
-    told = opened.told.with_fixes([fix for fix in state.fixes if fix.option in _OF_CELLS])
-    options, outcomes = as_options(choices, kinds, told)
+    told = opened.told.with_fixes(decisions.of_cells(state.fixes))
+    options, outcomes = decisions.as_options(choices, kinds, told)
     options = replace(options, lines=lines)
     names = tuple(opened.table.names)
     settings = Settings(opened.upload, n_clusters, options, names, outcomes, like)
     checked, refused = _check_once(opened, settings)
-    doubts = _list_doubts(found, state, checked, settings)
-    asked = open_questions(doubts, state)
+    asked = decisions.open_questions(decisions.list_doubts(found, state, checked, options), state)
     with columns:
         edit_columns(
             found,
@@ -84,7 +69,7 @@ def draw_table(upload: Upload) -> None:
             [doubt for group in asked for doubt in group if doubt.code not in ABOUT_ROWS],
         )
     with questions:
-        ask(asked, state, lambda: _find_doubts(opened, state))
+        ask(asked, state, lambda: decisions.find_doubts(opened.table, opened.told, state))
     with button:
         wrong = wrong or refused
         if not wrong and any(doubt.stops for doubt in checked):
@@ -97,24 +82,9 @@ def draw_table(upload: Upload) -> None:
     kept()["settings"] = settings
 
 
-def _list_doubts(
-    found: TableInspection, state: TableState, checked: Sequence[Doubt], settings: Settings
-) -> list[Doubt]:
-    """List what is doubtful: as found, but for columns changed by hand, and as they are now."""
-    lines, special = settings.options.lines, [settings.options.row_names]
-    special += list(lines[:3]) if lines else []
-    unchanged = [d for d in found.problems if d.code in ABOUT_ROWS or d.column not in state.edits]
-    return [
-        doubt
-        for doubt in merge_doubts(unchanged, checked)
-        if not (doubt.code == "repeated ids" and lines)
-        and not (doubt.code == "may name the rows" and doubt.column in special)
-    ]
-
-
 def _inspect_once(opened: Opened, fixes: Sequence[Fix]) -> TableInspection:
     """Inspect the table, once for all that was told and answered about cells."""
-    told = opened.told.with_fixes([fix for fix in fixes if fix.option in _OF_CELLS])
+    told = opened.told.with_fixes(decisions.of_cells(fixes))
     with st.spinner("Looking at the columns"):
         return _once(("inspect", opened.upload, told), inspect_table, opened.table, told)
 
@@ -123,14 +93,7 @@ def _check_once(opened: Opened, settings: Settings) -> tuple[Sequence[Doubt], st
     """Find out what stops a run with these settings: doubts, or what is wrong with them."""
     drop = (*settings.options.drop, *settings.outcomes)
     options = replace(settings.options, drop=drop)
-    return _once(("check", opened.upload, options), _check, opened.table, options)
-
-
-def _check(table: Any, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
-    try:
-        return prepare_table(table, options).problems, ""
-    except ValueError as error:
-        return (), str(error)
+    return _once(("check", opened.upload, options), decisions.check_options, opened.table, options)
 
 
 def _once(key: Any, work: Any, *arguments: Any) -> Any:
@@ -141,16 +104,6 @@ def _once(key: Any, work: Any, *arguments: Any) -> Any:
             del known[old]
         known[key] = work(*arguments)
     return known[key]
-
-
-def _find_doubts(opened: Opened, state: TableState) -> Sequence[Doubt]:
-    """List the doubts that are left by the answers as they are now."""
-    table = opened.table
-    for option, value in pairs_of(state.fixes):
-        table = table.without_last(value) if option == "skip_last" else table
-        table = table.without_first(value) if option == "skip_below" else table
-    told = opened.told.with_fixes([fix for fix in state.fixes if fix.option in _OF_CELLS])
-    return inspect_table(table, told).problems
 
 
 def _ask_for_number() -> int | str:

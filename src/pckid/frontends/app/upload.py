@@ -14,7 +14,7 @@ from pckid.exceptions import TableError
 from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.text import escape, escape_lines
 from pckid.frontends.app.wording import ELSEWHERE, PAGE
-from pckid.frontends.decisions import Choice, TableState
+from pckid.frontends.decisions import Choice, TableState, describe_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
 from pckid.frontends.settings import MAX_UNPACKED, Upload
 from pckid.frontends.tables.scanning import OpenTable
@@ -112,7 +112,9 @@ def open_as_asked(upload: Upload, place: str, another: Callable[[], None]) -> Op
     except Exception as error:
         _say_error(error, upload, place)
         return None
-    head.title(_describe(opened), anchor=False)
+    head.title(
+        f"**{escape(upload.name)}** {escape(describe_table(opened.table), 200)}", anchor=False
+    )
     for note in opened.table.notes:
         notes.caption(escape(write_note(note, PAGE), 300))
     st.dataframe(
@@ -120,22 +122,6 @@ def open_as_asked(upload: Upload, place: str, another: Callable[[], None]) -> Op
         hide_index=True, alt="The first rows of the table",
     )  # fmt: skip
     return opened
-
-
-def _describe(opened: Opened) -> str:
-    table = opened.table
-    said = [", ".join(map(counted, table.data.shape, ("row", "column")))]
-    sheet = table.parts[0].sheet
-    if sheet and sheet.name:
-        said.append(f"sheet {escape(sheet.name)}")
-    for note in table.notes:
-        if note.code == "rows_above":
-            first: Any = note.data["row"]
-            last = sheet.first - table.n_skipped - 1 if sheet else first
-            said.append(
-                f"names in row {first}" if last <= first else f"names in rows {first}–{last}"
-            )
-    return f"**{escape(opened.upload.name)}** {' · '.join(said)}"
 
 
 def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:

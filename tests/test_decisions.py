@@ -1,13 +1,11 @@
-"""What is suggested for each column, what changes by hand do, and the options of a run."""
+"""What is suggested for columns, what changes by hand do; every doubt has answers."""
 
 import pytest
+from messages import find_examples
 
-pytest.importorskip("streamlit")
-
-from pckid.frontends import decisions as columns
-from pckid.frontends.app import columns as editor
+from pckid.frontends import decisions
 from pckid.frontends.decisions import ROLES, Answer, Choice, TableState
-from pckid.frontends.options import ColumnOptions, drop_column, read_as
+from pckid.frontends.options import CaseOptions, ColumnOptions, drop_column, read_as
 from pckid.frontends.settings import Upload
 from pckid.frontends.tables.inspection import inspect_table
 
@@ -18,14 +16,14 @@ def inspect(*lines, **told):
 
 def options(found, state, **told):
     kinds = {column.name: column.kind for column in found.columns}
-    return columns.as_options(columns.choose(found, state), kinds, ColumnOptions(**told))
+    return decisions.as_options(decisions.choose(found, state), kinds, ColumnOptions(**told))
 
 
 def edit(found, state, row, **cells):
     """Change cells of a row in the editor."""
     if "role" in cells:
         cells["role"] = ROLES[cells["role"]]
-    columns.take_edits(state, found, columns.choose(found, state), {row: cells})
+    decisions.take_edits(state, found, decisions.choose(found, state), {row: cells})
 
 
 @pytest.fixture
@@ -109,12 +107,45 @@ def test_an_answer_on_how_numbers_are_written_is_a_role():
     state.answer(Answer((), ("sum",), "?", "Read as 1.1", (way,)))
     found = inspect(*lines, numbers=(way.value,))
     assert options(found, state)[0].numbers == ("sum=1234,56",)
-    assert "1234,56" in columns.list_roles(found.columns[1])
+    assert "1234,56" in decisions.list_roles(found.columns[1])
 
 
-def test_values_are_written_plainly_and_what_cannot_be_read_is_not_missing():
-    found = inspect("sum,a", *(f"{1_500_000 + i * i},{i % 3}" for i in range(12)), "x y,9")
-    by_name = {column.name: column for column in found.columns}
-    assert editor._share_missing(by_name["sum"]) == 0
+@pytest.fixture(scope="module")
+def doubts():
+    return find_examples()[0]
+
+
+def test_every_doubt_can_be_answered_and_advice_comes_first(doubts):
+    for code, doubt in doubts.items():
+        offers = decisions.list_offers(doubt)
+        assert offers or code == "nothing left", code
+        if doubt.fix:
+            assert set(offers[0][1]) == set(doubt.fix), code
+
+
+def test_answers_are_short(doubts, golden):
+    said = {
+        code: " · ".join(label for label, _ in decisions.list_offers(doubt))
+        for code, doubt in sorted(doubts.items())
+    }
+    golden([f"{code}: {labels}" for code, labels in said.items()])
+
+
+def test_repeated_ids_offer_lines_of_cases(doubts):
+    (group, fixes), (leave, _) = decisions.list_offers(doubts["repeated ids"])
+    assert isinstance(fixes[0].value, CaseOptions)
+    assert group.startswith("Group by")
+    assert leave.startswith("Leave")
+
+
+def test_what_was_answered_is_asked_again_only_if_its_fix_is_another(doubts):
+    doubt, state = doubts["extra rows"], TableState()
+    state.answer(decisions.find_answers([doubt])[0])
+    assert decisions.open_questions([doubt], state) == []
+    other = doubt._replace(fix=(doubt.fix[0]._replace(value=9),))
+    assert decisions.open_questions([other], state) == [[other]]
+
+
+def test_values_are_written_plainly():
     found = inspect("sum,a", *(f"{1_500_000 + i * i},{i % 3}" for i in range(12)))
-    assert editor._describe_values(found.columns[0]) == "1,500,000 to 1,500,121"
+    assert decisions.describe_values(found.columns[0]) == "1,500,000 to 1,500,121"
