@@ -88,11 +88,12 @@ def write_messy_workbook(path, n_rows=420):
     rng = np.random.default_rng(0)
     truth = rng.permutation(np.arange(n_rows) % 3)
     words = {
-        "sex": rng.choice(["f", "m", "F"], n_rows, p=[0.6, 0.35, 0.05]),
+        "sex": np.where(rng.random(n_rows) < np.array([0.9, 0.5, 0.1])[truth], "f", "m"),
         "stage": np.array(["early", "middle", "late"])[truth],
         "edema": np.where(rng.random(n_rows) < np.array([0.1, 0.5, 0.9])[truth], "yes", "no"),
         "ascites": np.where(rng.random(n_rows) < np.array([0.9, 0.5, 0.1])[truth], "yes", "no"),
     }
+    words["sex"] = np.where((words["sex"] == "f") & (rng.random(n_rows) < 0.1), "F", words["sex"])
     measured = 20 + 8 * truth[:, None] + rng.normal(size=(n_rows, 18))
     cells = {name: words.get(name, measured[:, j].round(2)) for j, name in enumerate(_MESSY)}
     cells["id"] = [f"P{i:04}" for i in range(n_rows)]

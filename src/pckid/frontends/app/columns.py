@@ -49,7 +49,7 @@ def edit_columns(
         disabled=["column", "missing", "values", "question"],
         on_change=lambda: take_edits(state, found, choices, st.session_state[key]["edited_rows"]),
         column_config={
-            "use": config.CheckboxColumn(width=45, help="Whether it is used to find the groups"),
+            "use": config.CheckboxColumn(width=60, help="Whether it is used to find the groups"),
             "column": config.TextColumn(width=130, pinned=True),
             "role": config.SelectboxColumn(
                 width=150, required=True, help="What the column holds",

@@ -26,6 +26,8 @@ _STYLE = """<style>
 .st-key-questions { font-size: 0.9rem; line-height: 1.4; }
 .st-key-questions p { font-size: inherit; line-height: inherit; }
 .st-key-questions [data-testid="stVerticalBlock"] { padding: 0.5rem 0.7rem; gap: 0.4rem; }
+.st-key-bar button { padding: 0.25rem 0.5rem; }
+.st-key-questions { gap: 0.6rem; }
 .st-key-questions button { min-height: 2rem; padding: 0.1rem 0.6rem; }
 @media (min-width: 641px) { .st-key-questions { max-height: 17.5rem; overflow-y: auto; } }
 @media (max-width: 640px) {
@@ -57,7 +59,7 @@ def draw_page() -> None:
     elif kept().get("placing"):
         new_rows.ask_for_new_rows()
     else:
-        st.title("Find groups in a table")
+        st.title("Find groups in a table", anchor=False)
         st.markdown(
             "Rows that are alike come into one group, even where cells are empty. Nothing leaves "
             "this machine."

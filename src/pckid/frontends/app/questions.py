@@ -48,7 +48,7 @@ def ask(
                             on_click=_settle, args=(state.answer, answer),
                         )  # fmt: skip
         for number, answer in enumerate(state.answers):
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.caption(f"✓ {escape(_sum_up(answer), 120)}", width="stretch")
                 st.button(
                     "Undo", key=f"undo-{number}-{state.version}", type="tertiary",
@@ -68,6 +68,6 @@ def _settle(how: Callable[[Answer], None], answer: Answer) -> None:
 
 
 def _sum_up(answer: Answer) -> str:
-    about = brief(answer.columns[0], 30) if answer.columns else "Rows"
+    about = brief(answer.columns[0], 30) if answer.columns else answer.keys[0][0]
     more = f" and {len(answer.columns) - 1} more" if len(answer.columns) > 1 else ""
     return f"{about}{more}: {answer.label[0].lower()}{answer.label[1:]}"
