@@ -2,7 +2,7 @@
 
     python docs/app_screenshots.py docs/images
 
-The app runs on this machine and clusters its built-in table. `make screenshots` runs this.
+The app runs on this machine and clusters a messy workbook. `make screenshots` runs this.
 """
 
 from __future__ import annotations
@@ -18,14 +18,10 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from browser import Browser, open_browser
+from office_workbooks import write_messy_workbook
 from running_app import AppPage, running_app
 
-WIDTH = 1100
-# At which heading a picture begins, and above which it ends.
-PARTS = {
-    "table": ("1. Your table", "2. What the columns hold"),
-    "columns": ("2. What the columns hold", "3. Find the groups"),
-}
+WIDTH = 1280
 
 
 def take_all(folder: Path) -> None:
@@ -42,41 +38,36 @@ def take_all(folder: Path) -> None:
 
 def _visit(page: AppPage, folder: Path, mode: str) -> None:
     """Go through the app once, and take a picture of every step."""
-    dark = mode == "dark"
-    page.see("Try it with the penguins")
+    messy = folder / "messy.xlsx"
+    write_messy_workbook(messy)
     page.wait_for_drawing()
     time.sleep(1)
-    _take(page.browser, folder / f"app-start-{mode}.png", 0, 480)
-    page.click("Try it with the penguins")
-    page.see("344 rows, 7 columns")
+    _take(page.browser, folder / f"app-start-{mode}.png", 0, 330)
+    page.drop(messy)
+    page.see("5 questions")
+    messy.unlink()
     page.wait_for_drawing()
-    page.choose("I know the number")
-    page.browser.view(WIDTH, 3200, dark=dark)
+    time.sleep(1)
+    _take(page.browser, folder / f"app-table-{mode}.png", 0, 900)
+    page.click("Take all advice")
+    page.see("Find groups in 17 columns")
     page.wait_for_drawing()
-    for name, (heading, end) in PARTS.items():
-        top = _top(page.browser, heading)
-        height = _top(page.browser, end) - top - 14
-        _take(page.browser, folder / f"app-{name}-{mode}.png", top - 2, height)
-    page.click("Find groups")
+    page.click("Find groups in")
     page.see("Comparing with tables without groups")
     time.sleep(1)
-    _take(page.browser, folder / f"app-run-{mode}.png", 0, 560)
-    page.see("4. The groups")
+    _take(page.browser, folder / f"app-run-{mode}.png", 0, 900)
     page.browser.wait(lambda: page.browser.find_all("iframe"))
     page.wait_for_drawing()
     time.sleep(2)
-    _take(page.browser, folder / f"app-result-{mode}.png", 0, 1400)
-    page.browser.view(WIDTH, 900, dark=dark)
-    page.turn_to("Place new rows")
+    _take(page.browser, folder / f"app-result-{mode}.png", 0, 900)
+    page.click("Place new rows")
     page.wait_for_drawing()
-    _take(page.browser, folder / f"app-new-rows-{mode}.png", 0, 640)
-
-
-def _top(browser: Browser, heading: str) -> int:
-    """Find how far down the page a heading is."""
-    script = """return [...document.querySelectorAll('h2')].find(each =>
-        each.innerText.includes(arguments[0])).getBoundingClientRect().top"""
-    return int(browser.run(script, heading))
+    _take(page.browser, folder / f"app-new-rows-{mode}.png", 0, 420)
+    page.browser.view(390, 844, dark=mode == "dark")
+    page.click("Place new rows")
+    page.wait_for_drawing()
+    time.sleep(2)
+    _take(page.browser, folder / f"app-phone-{mode}.png", 0, 844)
 
 
 def _take(browser: Browser, path: Path, top: int, height: int) -> None:

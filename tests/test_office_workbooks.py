@@ -30,7 +30,7 @@ def through_python(path):
 
 
 def through_app(path):
-    """Drop the file on the page, press every button that it offers, and find the groups."""
+    """Drop the file on the page, take all advice, and find the groups."""
     pytest.importorskip("streamlit")
     from streamlit.testing.v1 import AppTest
 
@@ -39,21 +39,17 @@ def through_app(path):
     def script(name, content):
         import streamlit as st
 
-        from pckid.frontends.app.columns import ask_for_columns
-        from pckid.frontends.app.upload import open_as_asked
-        from pckid.frontends.app.work import Settings, Upload
+        from pckid.frontends.app.kept import kept
+        from pckid.frontends.app.table import draw_table
+        from pckid.frontends.settings import Upload
 
-        opened = open_as_asked(Upload(name, content), "table")
-        options = ask_for_columns(opened, st.container())
-        names = tuple(opened.table.names)
-        st.session_state["settings"] = Settings(opened.upload, "auto", options, names)
+        draw_table(Upload(name, content))
+        st.session_state["settings"] = kept()["settings"]
 
     page = AppTest.from_function(script, args=(path.name, path.read_bytes()), default_timeout=300)
     page.run()
-    for _ in range(8):
-        if not page.button:
-            break
-        page.button[0].click().run()
+    for button in [each for each in page.button if each.label == "Take all advice"]:
+        button.click().run()
     assert not page.exception
     found = find_groups(page.session_state["settings"], lambda share, what: None)
     return found.results[0].tolist()

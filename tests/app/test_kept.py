@@ -13,12 +13,10 @@ from pckid.frontends.app import kept as room
 def script():
     import streamlit as st
 
-    from pckid.frontends.app.kept import keep_widgets, kept, restore_widgets
+    from pckid.frontends.app.kept import kept, ours
 
-    restore_widgets()
-    st.checkbox("tick", key="use-1")
+    st.checkbox("tick", **ours("tick", False))
     kept().setdefault("table", object())
-    keep_widgets()
 
 
 @pytest.fixture(autouse=True)
@@ -46,12 +44,10 @@ def test_what_is_not_drawn_for_a_while_keeps_its_value():
     def script():
         import streamlit as st
 
-        from pckid.frontends.app.kept import keep_widgets, restore_widgets
+        from pckid.frontends.app.kept import ours
 
-        restore_widgets()
         if not st.toggle("hide", key="hide"):
-            st.checkbox("tick", key="use-1")
-        keep_widgets()
+            st.checkbox("tick", **ours("tick", False))
 
     app = AppTest.from_function(script).run()
     app.checkbox[0].check().run()
@@ -64,12 +60,12 @@ def test_what_is_not_drawn_for_a_while_keeps_its_value():
 
 def test_the_switch_for_columns_that_new_rows_lack_outlives_a_reload():
     def script():
-        from pckid.frontends.app.kept import keep_widgets, restore_widgets
+        from pckid.frontends.app.kept import kept
         from pckid.frontends.app.new_rows import ask_for_new_rows
+        from pckid.frontends.settings import Upload
 
-        restore_widgets()
+        kept().setdefault("new", Upload("t.csv", b"a,b\n1,2\n3,4\n"))
         ask_for_new_rows()
-        keep_widgets()
 
     first = AppTest.from_function(script).run()
     first.toggle[0].set_value(True).run()

@@ -13,10 +13,9 @@ import xlsxwriter
 from streamlit.elements.widgets.file_uploader import DeletedFile
 from streamlit.testing.v1 import AppTest
 
-from pckid.frontends.app import upload
-from pckid.frontends.app.result import as_command, as_python
-from pckid.frontends.app.work import Settings, Upload
+from pckid.frontends.app import kept, upload
 from pckid.frontends.options import ColumnOptions
+from pckid.frontends.settings import Settings, as_command, as_python
 from pckid.frontends.tables import writing
 
 GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
@@ -28,10 +27,11 @@ def page(name, content, place="table"):
     def script(name, content, place):
         import streamlit as st
 
+        from pckid.frontends import settings
         from pckid.frontends.app.upload import open_as_asked
-        from pckid.frontends.app.work import Upload
 
-        st.session_state["found"] = open_as_asked(Upload(name, content), place)
+        upload = settings.Upload(name, content)
+        st.session_state["found"] = open_as_asked(upload, place, lambda: None)
 
     return AppTest.from_function(script, args=(name, content, place), default_timeout=300).run()
 
@@ -81,7 +81,7 @@ def test_a_sheet_is_chosen_from_a_menu(place):
 def test_how_one_sheet_is_read_is_not_asked_of_another():
     rows = [["a", "b"], [1, 2], [3, 4], [5, 6]]
     app = page("study.xlsx", workbook(One=[*rows, ["Total", 12]], Two=rows))
-    app.number_input[2].set_value(1).run()
+    next(each for each in app.number_input if "totals" in each.label).set_value(1).run()
     assert app.session_state["found"].table.n_rows == 3
     app.selectbox[0].select("Two").run()
     found = app.session_state["found"]
@@ -153,21 +153,20 @@ def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():
     assert "delimiter='|', skip_first=2" in as_python(Settings(upload, 2, ColumnOptions()))
 
 
-def test_how_a_file_is_read_is_not_asked_of_another_of_its_name_and_size():
-    files = [Upload("sums.csv", content) for content in (b"a\n1\n2\n", b"a\n1\n3\n")]
-    assert len({upload.reading_key(each, "table") for each in files}) == 2
-
-
-def test_the_number_of_groups_of_one_table_is_not_that_of_the_next():
+def test_what_was_decided_about_one_table_is_not_asked_of_the_next():
     def script():
+        from pckid.frontends.app.kept import chosen
         from pckid.frontends.app.upload import ask_for_table
 
+        chosen().setdefault("groups", "5")
         ask_for_table()
 
     app = AppTest.from_function(script, default_timeout=300)
-    app.session_state["how-many"] = "I know the number"
     app.run().button[0].click().run()
-    assert app.session_state["how-many"] == "Find out"
+    assert not app.exception
+    (page,) = [page for page in kept._pages.values() if "upload" in page.things]
+    assert page.things["upload"].name == "penguins.csv"
+    assert page.things["first-edits"]["label"].role == "labels"
 
 
 def test_a_file_is_taken_once_though_the_page_tells_of_it_twice(monkeypatch):

@@ -11,16 +11,14 @@ pytest.importorskip("streamlit")
 from pckid import PCKID, load
 from pckid.exceptions import TableError, UndecidedError
 from pckid.frontends import run as runs
-from pckid.frontends.app.result import as_command, as_python
 from pckid.frontends.app.work import (
-    Settings,
-    Upload,
     find_groups,
     name_groups,
     place_new_rows,
     write_workbook,
 )
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, set_option
+from pckid.frontends.settings import Settings, Upload, as_command, as_python
 from pckid.frontends.tables import workbook_writing
 from pckid.frontends.wording import LEFT_OUT
 
@@ -132,10 +130,10 @@ def test_names_of_groups_are_in_every_file(result):
         rows = list(csv.DictReader(io.StringIO(content.decode())))
         titles = {(row["cluster"], row["cluster_name"]) for row in rows}
         assert titles == {("0", "a"), ("1", "Cluster 1"), ("2", "c")}
-    assert "--names a,,c" in as_command(settings, named)
-    assert "cluster_names_ = ['a', None, 'c']" in as_python(settings, named)
+    assert "--names a,,c" in as_command(settings, named.found["cluster_names"])
+    assert "cluster_names_ = ['a', None, 'c']" in as_python(settings, named.found["cluster_names"])
     named.found["cluster_names"] = ["a, b", None, '5", c']
-    assert """ --names '"a, b",,"5"", c"' """ in as_command(settings, named)
+    assert """ --names '"a, b",,"5"", c"' """ in as_command(settings, named.found["cluster_names"])
 
 
 def result_upload(result):
@@ -221,46 +219,51 @@ def test_lines_of_cases_give_a_group_for_each_case():
     assert placed.found["cluster_sizes"] == result.found["cluster_sizes"]
 
 
-def test_no_more_groups_are_offered_than_there_are_rows():
-    from streamlit.testing.v1 import AppTest
+def test_outcomes_are_compared_and_not_used(sixty_rows, tmp_path, monkeypatch):
+    settings = Settings(sixty_rows, 3, ColumnOptions(), tuple("abcd"), ("d",))
+    assert settings.n_columns == 3
+    result = find_groups(settings, lambda *stage: None)
+    assert result.found["columns"] == ["a", "b", "c"]
+    assert b'id="outcomes"' in result.files["report.html"]
+    assert " --outcome d " in as_command(settings)
+    (tmp_path / "t.csv").write_bytes(sixty_rows.content)
+    monkeypatch.chdir(tmp_path)
+    told = {}
+    exec(as_python(settings).replace("pckid.report(", "(lambda *_, **__: None)("), told)
+    assert told["compared"].outcomes[0].name == "d"
+    assert told["model"].labels_.tolist() == result.results[0].tolist()
 
-    def script(n_rows):
-        from pckid.frontends.app.result import _offer_other_numbers
-        from pckid.frontends.app.work import RunResult
 
-        _offer_other_numbers(RunResult({"cluster_sizes": [1, 1, 1], "n_rows": n_rows}, [], {}))
+def test_groups_are_numbered_as_those_of_an_earlier_model(sixty_rows, result, tmp_path):
+    named = name_groups(
+        Settings(sixty_rows, 3, ColumnOptions()), result, ["x", "y", "z"], lambda *stage: None
+    )
+    like = Upload("old.pckid", named.files["model.pckid"])
+    settings = Settings(sixty_rows, 3, ColumnOptions(), like=like)
+    again = find_groups(settings, lambda *stage: None)
+    assert again.found["cluster_names"] == ["x", "y", "z"]
+    assert again.results[0].tolist() == result.results[0].tolist()
+    assert b'id="matches"' in again.files["report.html"]
+    assert " --like old.pckid " in as_command(settings)
+    assert "like=pckid.load('old.pckid')" in as_python(settings)
 
-    offered = [
-        [button.label for button in AppTest.from_function(script, args=(n_rows,)).run().button]
-        for n_rows in (3, 4)
-    ]
-    assert offered == [["Try 2 groups"], ["Try 2 groups", "Try 4 groups"]]
 
-
-def test_a_folded_step_says_what_the_result_was_made_of(sixty_rows):
-    from streamlit.testing.v1 import AppTest
-
-    def script(settings):
-        from pckid.frontends.app.kept import kept
-        from pckid.frontends.app.page import _step
-        from pckid.frontends.app.upload import Opened
-
-        changed = settings.upload._replace(reading=settings.upload.reading.__class__(skip_last=5))
-        kept().update({"made": 1, "made-from": (settings,)})
-        kept()["opened-table"] = Opened(changed, changed.open())
-        with _step("1. Your table", 0):
-            pass
-
-    settings = Settings(sixty_rows, 3, ColumnOptions(), tuple("abcd"), 60)
-    app = AppTest.from_function(script, args=(settings,)).run()
-    assert app.expander[0].label.replace("\\", "") == "1. Your table: t.csv, 60 rows"
+def test_cells_to_measure_next_are_those_of_the_report(tmp_path):
+    X, _ = groups(n_samples=60, n_features=3, share=0.4, gap=3.0)
+    lines = [",".join("" if x != x else f"{x:.3f}" for x in row) for row in X]
+    upload = Upload("t.csv", "\n".join(["a,b,c", *lines]).encode())
+    result = run(upload)
+    cells = list(csv.DictReader(io.StringIO(result.files["next-cells.csv"].decode())))
+    expected = result.summary.next_cells.cells
+    found = [(int(cell["row"]) - 1, cell["column"]) for cell in cells]
+    assert found == [(cell.row, cell.column) for cell in expected]
 
 
 def test_clusters_without_new_rows_are_shown_too():
     from streamlit.testing.v1 import AppTest
 
     def script():
-        from pckid.frontends.app.result import show_sizes
+        from pckid.frontends.app.files import show_sizes
         from pckid.frontends.app.work import RunResult
 
         found = {"cluster_names": ["a", None, None], "cluster_sizes": [0, 5], "n_unclustered": 2}
@@ -286,24 +289,20 @@ def test_names_in_the_comparison_of_new_rows_are_shown_as_they_are():
     assert "]\N{WORD JOINER}(" in shown.iloc[0, 0]
 
 
-def test_after_a_model_from_a_file_that_of_the_page_can_be_used():
+def test_new_rows_go_to_the_model_of_the_page():
     from streamlit.testing.v1 import AppTest
 
     def script():
         from pckid.frontends.app.kept import kept
         from pckid.frontends.app.new_rows import ask_for_new_rows
-        from pckid.frontends.app.work import RunResult, Upload
+        from pckid.frontends.app.work import RunResult
 
-        if "made" not in kept():
-            kept()["made"] = RunResult({}, [], {"model.pckid": b"made here"})
-            kept()["model"] = Upload("other.pckid", b"from a file")
+        kept()["made"] = RunResult({}, [], {"model.pckid": b"made here"})
         ask_for_new_rows()
 
     app = AppTest.from_function(script).run()
-    assert "other.pckid" in [each.value.strip("*") for each in app.markdown]
-    app.button[0].click().run()
-    assert "other.pckid" not in [each.value.strip("*") for each in app.markdown]
-    assert "model of the run on this page is used" in app.caption[0].value
+    assert "these groups" in app.markdown[0].value
+    assert [each.label for each in app.get("file_uploader")] == ["The table with the new rows"]
 
 
 def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch):

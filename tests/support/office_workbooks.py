@@ -77,3 +77,51 @@ def write_workbook(path, kind):
             for number, row in enumerate(rows):
                 sheet.write_row(number, 0, row)
     return truth
+
+
+def write_messy_workbook(path, n_rows=420):
+    """Write a workbook with all that offices do at once: 18 columns, and five questions about them.
+
+    A cover sheet, a title, names over two rows, a row of units, limits, codes for missing values,
+    two spellings of one answer, and a row of totals.
+    """
+    rng = np.random.default_rng(0)
+    truth = rng.permutation(np.arange(n_rows) % 3)
+    words = {
+        "sex": np.where(rng.random(n_rows) < np.array([0.9, 0.5, 0.1])[truth], "f", "m"),
+        "stage": np.array(["early", "middle", "late"])[truth],
+        "edema": np.where(rng.random(n_rows) < np.array([0.1, 0.5, 0.9])[truth], "yes", "no"),
+        "ascites": np.where(rng.random(n_rows) < np.array([0.9, 0.5, 0.1])[truth], "yes", "no"),
+    }
+    words["sex"] = np.where((words["sex"] == "f") & (rng.random(n_rows) < 0.1), "F", words["sex"])
+    measured = 20 + 8 * truth[:, None] + rng.normal(size=(n_rows, 18))
+    cells = {name: words.get(name, measured[:, j].round(2)) for j, name in enumerate(_MESSY)}
+    cells["id"] = [f"P{i:04}" for i in range(n_rows)]
+    rows = [list(row) for row in zip(*cells.values(), strict=True)]
+    for row, column in zip(*np.nonzero(rng.random((n_rows, 17)) < 0.08), strict=True):
+        rows[row][column + 1] = -9 if column == 5 else None
+    for row in np.flatnonzero(truth == 0)[:13]:
+        rows[row][3] = "<0.5"
+    numbers = [[x for x in column if isinstance(x, float)] for column in zip(*rows, strict=True)]
+    total = ["Total", *(round(sum(each), 2) if each else None for each in numbers[1:])]
+    total[6] -= 9 * sum(row[6] == -9 for row in rows)
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("About").write(0, 0, "Liver study")
+        sheet = book.add_worksheet("Data 2024")
+        sheet.write(0, 0, "Liver study")
+        for name, first, last in (("person", 1, 2), ("blood", 3, 11), ("signs", 12, 14)):
+            sheet.merge_range(3, first, 3, last, name)
+        sheet.merge_range(3, 15, 3, 17, "body")
+        for number, row in enumerate([list(_MESSY), list(_MESSY.values()), *rows, total]):
+            for place, cell in enumerate(row):
+                if cell not in (None, ""):
+                    sheet.write(4 + number, place, cell)
+    return truth
+
+
+_MESSY = {
+    "id": "", "age": "years", "sex": "", "bili": "mg/dl", "chol": "mg/dl", "albumin": "g/dl",
+    "copper": "ug/day", "alk": "U/l", "ast": "U/ml", "trig": "mg/dl", "platelet": "10^9/l",
+    "protime": "s", "stage": "", "edema": "", "ascites": "", "height": "cm", "weight": "kg",
+    "pulse": "1/min",
+}  # fmt: skip

@@ -16,6 +16,8 @@ from typing import Any
 
 from browser import Browser
 
+GRID = "canvas[data-testid=data-grid-canvas]"
+
 
 @contextmanager
 def running_app() -> Iterator[SimpleNamespace]:
@@ -76,31 +78,32 @@ class AppPage:
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser = browser
         browser.open(url)
-        self.see("1. Your table")
+        self.see("Find groups in a table")
 
     def text(self) -> str:
         """Return all that is to be read."""
-        return self.browser.run("return document.body.innerText")
+        return self.browser.run("return document.body.innerText").replace("\N{WORD JOINER}", "")
 
     def see(self, text: str, seconds: float = 120) -> None:
         """Wait for a text."""
         self.browser.wait(lambda: text in self.text(), seconds)
 
-    def drop(self, path: Path, label: str = "A table") -> None:
+    def drop(self, path: Path, label: str = "Excel") -> None:
         """Give a file to the uploader whose label begins so."""
         script = """return [...document.querySelectorAll('[data-testid=stFileUploader]')]
             .find(each => each.innerText.startsWith(arguments[0]))?.querySelector('input')"""
         self.browser.wait(lambda: self.browser.run(script, label)).send_keys(str(path))
 
     def click(self, text: str, selector: str = "button") -> None:
-        """Click what ends with the text and can be clicked."""
+        """Click what ends with the text, or begins so, and can be clicked."""
         from selenium.common.exceptions import (
             ElementClickInterceptedException,
             StaleElementReferenceException,
         )
 
         script = """return [...document.querySelectorAll(arguments[0])].find(each =>
-            each.innerText.trim().endsWith(arguments[1]) && !each.disabled
+            (each.innerText.trim().endsWith(arguments[1]) ||
+            each.innerText.startsWith(arguments[1])) && !each.disabled
             && each.offsetParent !== null)"""
 
         def is_clicked() -> bool:
@@ -117,17 +120,36 @@ class AppPage:
 
         self.browser.wait(is_clicked)
 
-    def tick(self, name: str) -> None:
-        """Tick or untick a column."""
-        self.click(name, "[data-testid=stCheckbox] label")
+    def cells(self) -> dict[str, list[str]]:
+        """Return the rows of the editor by their columns, as those who cannot see it read them."""
+        script = """const [grid] = [...document.querySelectorAll('canvas table')].slice(-1);
+            return grid && [...grid.querySelectorAll('tbody tr')].map(row =>
+            [...row.querySelectorAll('td')].map(cell => cell.innerText))"""
+        return {name: cells for name, *cells in self.browser.run(script) or []}
 
-    def choose(self, text: str) -> None:
-        """Choose one of several answers."""
-        self.click(text, "[data-testid=stRadio] label")
+    def edit(self, row: int, column: int, *keys: str) -> None:
+        """Go to a cell of the editor by the keyboard alone, and press keys there."""
+        from selenium.webdriver import ActionChains, Keys
 
-    def turn_to(self, tab: str) -> None:
-        """Go to a tab."""
-        self.click(tab, "[role=tab]")
+        self.browser.run("arguments[0].focus()", self.browser.find_all(GRID)[-1])
+        actions = ActionChains(self.browser.driver)
+        actions.key_down(Keys.CONTROL).send_keys(Keys.HOME).key_up(Keys.CONTROL)
+        for key in [Keys.ARROW_DOWN] * row + [Keys.ARROW_RIGHT] * column + list(keys):
+            actions.send_keys(key).pause(0.3 if key in keys else 0.05)
+        actions.perform()
+        self.wait_for_drawing()
+
+    def tick(self, row: int) -> None:
+        """Tick or untick a column, by its place."""
+        from selenium.webdriver import Keys
+
+        self.edit(row, 1, Keys.SPACE)
+
+    def give_role(self, row: int, role: str) -> None:
+        """Say what a column holds, by its place."""
+        from selenium.webdriver import Keys
+
+        self.edit(row, 2, Keys.ENTER, role, Keys.ENTER)
 
     def unfold(self, title: str) -> None:
         """Open what is folded."""
@@ -148,6 +170,11 @@ class AppPage:
 
     def wait_for_drawing(self) -> None:
         """Wait until Streamlit has drawn what the last click changed."""
-        pending = "[data-testid=stStatusWidget], [data-testid=stSkeleton], [data-testid=stSpinner]"
-        self.browser.wait(lambda: not self.browser.find_all(pending))
-        time.sleep(0.3)
+        pending = (
+            "[data-testid=stStatusWidget], [data-testid=stSkeleton], [data-testid=stSpinner], "
+            "[data-test-script-state=running], [data-stale=true]"
+        )
+        quiet = 0
+        while quiet < 4:  # A click may be on its way yet.
+            quiet = 0 if self.browser.find_all(pending) else quiet + 1
+            time.sleep(0.1)

@@ -134,6 +134,18 @@ def write_labels(
         return write_rows_of(model, rows, writer, Layout(kept, outliers=outliers))
 
 
+def tabulate_cells(records: Sequence[dict[str, Any]], ids: Sequence[str] | None) -> FileTable:
+    """Lay out what was found of single cells as a table: rows count from 1, and may have names."""
+    lines = []
+    for record in records:
+        named = {"row": record["row"] + 1} | ({"name": ids[record["row"]]} if ids else {})
+        # A column holds numbers and categories of all columns of the table.
+        value = {"value": str(record["value"])} if "value" in record else {}
+        lines.append({**record, "name": None} | named | value)
+    columns = [name for name in (lines[0] if lines else ["row"]) if ids or name != "name"]
+    return FileTable(pa.table({name: [line[name] for line in lines] for name in columns}))
+
+
 def write_rows_of(model: PCKID, rows: Any, writer: TableWriter, layout: Layout) -> Totals:
     """Write the clusters of all rows of a data set, `DatasetRows`, as they come."""
     jobs, rows = n_threads(model.n_jobs), model._checked(rows)

@@ -21,11 +21,6 @@ SECONDS_KEPT = 30
 """So long the tables and results of a closed page stay in memory."""
 
 _KEY = "page"
-_WIDGETS = (
-    "header-", "units-", "sheet-", "skip-", "delimiter-", "encoding-", "encoded-", "na-", "kept-",
-    "limits-", "use-", "role-", "how-", "n-groups-", "visible-", "lines-", "case-", "time-",
-    "variable-", "value-", "from-first-", "lacking",
-)  # fmt: skip
 
 
 @dataclass
@@ -59,16 +54,23 @@ def kept() -> dict[str, Any]:
     return page.things
 
 
-def restore_widgets() -> None:
-    """Give widgets that Streamlit has forgotten the values they had: it keeps what is drawn."""
-    for name, value in kept().get("widgets", {}).items():
-        st.session_state.setdefault(name, value)
+def ours(name: str, default: Any = None) -> dict[str, Any]:
+    """Give the arguments of a widget whose value is kept here, over a reload and while not drawn.
+
+    Its value is `default` until somebody changes it; `chosen()` has it then.
+    """
+    key = f"our-{name}"
+    st.session_state[key] = chosen().get(name, default)
+
+    def keep() -> None:
+        chosen()[name] = st.session_state[key]
+
+    return {"key": key, "on_change": keep}
 
 
-def keep_widgets() -> None:
-    """Remember what was chosen."""
-    chosen = {key: v for key, v in st.session_state.items() if str(key).startswith(_WIDGETS)}
-    kept().setdefault("widgets", {}).update(chosen)
+def chosen() -> dict[str, Any]:
+    """Give what was chosen in widgets, by name."""
+    return kept().setdefault("chosen", {})
 
 
 def forget_closed_pages(now: float) -> None:

@@ -2,39 +2,48 @@
 
 import streamlit as st
 
-from pckid.frontends.app import result, run
-from pckid.frontends.app.kept import kept
+from pckid.frontends.app import run
+from pckid.frontends.app.files import offer_downloads, show_sizes
+from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.text import escape
 from pckid.frontends.app.upload import KINDS, ask_for_file, open_as_asked
-from pckid.frontends.app.work import Upload, place_new_rows
+from pckid.frontends.app.work import place_new_rows
+from pckid.frontends.settings import Upload
 from pckid.significance.new_rows import HEADS, RowComparison
 
 
 def ask_for_new_rows() -> None:
-    """Ask for a model and a table, and place its rows."""
-    st.header("Place new rows into groups found before")
-    st.markdown("The columns are found by their names; others are kept and not used.")
-    model = ask_for_file("A model, as downloaded after a run", ["pckid"], "model")
+    """Ask for a table, and for a model unless the page has one, and place the table's rows."""
     made = kept().get("made")
-    if model is not None:
-        st.markdown(f"**{escape(model.name)}**")
-        if made is not None:
-            st.button("Use the model of the run on this page", on_click=kept().pop, args=["model"])
-    elif made is not None:
-        st.caption("Without a file, the model of the run on this page is used.")
+    model = kept().get("model")
+    if made is not None:
         model = Upload("the model of this page", made.files["model.pckid"])
-    table = ask_for_file("The table with the new rows", KINDS, "new")
-    opened = table and open_as_asked(table, "new")
-    lacking = st.toggle("Take columns of the model that the table lacks as missing", key="lacking")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Place new rows into these groups**" if made else
+                    "**Place new rows into groups found before**", width="stretch")  # fmt: skip
+        st.button("Close", on_click=kept().update, args=[{"placing": False}], key="close-placing")
+    if made is None:
+        model = ask_for_file("A model, as downloaded after a run", ["pckid"], "model")
+        if model is not None:
+            st.markdown(f"**{escape(model.name)}**")
+    table = kept().get("new")
+    if table is None:
+        ask_for_file("The table with the new rows", KINDS, "new", _forget_new)
+        return
+    opened = open_as_asked(table, "new", _forget_new)
+    label = "Take columns of the model that the table lacks as missing"
+    lacking = st.toggle(label, **ours("lacking", False))
     work = model, opened and opened.upload, lacking
-    run.offer_job("Place rows", "placing", "placed", None in work, place_new_rows, *work)
-    run.show_job("placing", "placed", *work)
+    with st.container(horizontal=True):
+        run.offer_job("Place rows", "placing-job", "placed", None in work, place_new_rows, *work)
+    run.show_job("placing-job", "placed", *work)
     if (placed := kept().get("placed")) is not None:
         if kept()["placed-from"] != work:
             st.info("These rows were placed before your last changes. *Place rows* places anew.")
         show_comparison(placed.compared)
-        result.show_sizes(placed)
-        result.offer_downloads(placed, placed.found["source"])
+        show_sizes(placed)
+        with st.container(horizontal=True):
+            offer_downloads(placed, placed.found["source"])
 
 
 def show_comparison(compared: RowComparison) -> None:
@@ -46,3 +55,10 @@ def show_comparison(compared: RowComparison) -> None:
         return
     st.warning(escape(compared.sentence, 1000))
     st.table([dict(zip(HEADS, map(escape, row), strict=True)) for row in compared.table()])
+
+
+def _forget_new() -> None:
+    for key in ("new", "placed", "placing-job", "placing-job-said"):
+        kept().pop(key, None)
+    for name in [name for name in chosen() if "-new-" in name or name == "sheet-new"]:
+        del chosen()[name]

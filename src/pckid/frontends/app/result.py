@@ -1,69 +1,95 @@
-"""Step 4: the groups, the report, files to download, and the same as a command or in Python."""
+"""The groups: the report, files to take along, and the same as a command or in Python."""
 
-import csv
-import io
-from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from pckid._utils.commands import write_command
-from pckid._utils.text import brief
+from pckid._utils.text import counted
 from pckid.describe.cluster_names import check_cluster_names
-from pckid.frontends.app.kept import kept
-from pckid.frontends.app.run import ask_to_run, start_job
+from pckid.frontends.app import new_rows, run
+from pckid.frontends.app.files import offer_downloads, show_notes
+from pckid.frontends.app.kept import chosen, kept
+from pckid.frontends.app.table import MORE, draw_table
 from pckid.frontends.app.text import escape
-from pckid.frontends.app.wording import HOW
-from pckid.frontends.app.work import RunResult, Settings, name_groups, write_workbook
-from pckid.frontends.options import list_given
-
-_KINDS = {
-    "clusters.xlsx": ("Table with clusters (Excel)", "application/vnd.ms-excel"),
-    "clusters.csv": ("Table with clusters (CSV)", "text/csv"),
-    "report.html": ("Report", "text/html"),
-    "model.pckid": ("Model, for new rows", "application/octet-stream"),
-}
+from pckid.frontends.app.upload import begin_anew
+from pckid.frontends.app.work import RunResult, find_groups, name_groups, write_workbook
+from pckid.frontends.options import ReadOptions
+from pckid.frontends.settings import Settings, as_command, as_python
 
 
-def show_result(settings: Settings) -> None:
-    """Draw the result of the last run, if there is one: the report, then what to do with it."""
-    made = kept().get("made")
-    if made is None:
-        return
+def draw_result() -> None:
+    """Draw the result of the last run: what to do with it, then the report."""
+    made: RunResult = kept()["made"]
     (used,) = kept()["made-from"]
-    st.header("4. The groups")
-    if used != settings:
-        st.info("This was found before your last changes.")
-        st.button("Find groups again", on_click=ask_to_run)
-    _offer_other_numbers(made)
-    _offer_names(used, made)
+    names = made.found["cluster_names"]
+    _draw_bar(used, made)
+    run.show_job("job", "made", used)
+    if kept().get("placing"):
+        with st.container(border=True):
+            new_rows.ask_for_new_rows()
+    if kept().get("changing"):
+        with st.container(border=True):
+            draw_table(used.upload._replace(reading=ReadOptions()))
+    elif kept()["settings"] != used:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("The table was changed since.")
+            st.button("Find again", on_click=_find_again, args=[kept()["settings"]])
     # The report itself tells the frame how high it is. Names are given above.
     page = made.files["report.html"].decode().replace("<body>", '<body class="framed">', 1)
     st.iframe(page, height="content", alt="The report")
     show_notes(made)
     with st.expander("The same as a command, and in Python"):
         st.markdown("In the folder of the table:")
-        st.code(as_command(used, made), language="bash", wrap_lines=True)
-        st.code(as_python(used, made), language="python", wrap_lines=True)
-    offer_downloads(made, used.upload.name)
-    if "clusters.xlsx" not in made.files:
-        work = write_workbook, used, made
-        st.button("Write an Excel file", on_click=start_job, args=("job", "made", (used,), *work))
+        st.code(as_command(used, names), language="bash", wrap_lines=True)
+        st.code(as_python(used, names), language="python", wrap_lines=True)
+    st.caption("Download what you want to keep: it is gone when this page is closed.")
 
 
-def _offer_other_numbers(made: RunResult) -> None:
+def _draw_bar(used: Settings, made: RunResult) -> None:
+    n_columns = counted(used.n_columns, "column")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="bar"):
+        st.title(f"**{escape(used.upload.name, 30)}** · {n_columns}", anchor=False, width="content")
+        st.button("Change", on_click=_turn, args=["changing"])
+        offer_downloads(made, used.upload.name)
+        if "clusters.xlsx" not in made.files:
+            work = write_workbook, used, made
+            begin: Any = run.start_job
+            st.button("Write Excel", on_click=begin, args=("job", "made", (used,), *work))
+        _offer_names(used, made)
+        _offer_numbers(used, made)
+        st.button("Place new rows", on_click=_turn, args=["placing"])
+        st.button("Another table", on_click=begin_anew)
+
+
+def _turn(what: str) -> None:
+    kept()[what] = not kept().get(what)
+
+
+def _find_again(settings: Settings) -> None:
+    kept().pop("made")
+    kept()["changing"] = False
+    run.start_job("job", "made", (settings,), find_groups, settings)
+
+
+def _offer_numbers(used: Settings, made: RunResult) -> None:
     n_clusters = len(made.found["cluster_sizes"])
-    with st.container(horizontal=True):
-        for number in (n_clusters - 1, n_clusters + 1):
-            if 1 < number <= made.found["n_rows"]:
-                chosen = {"how-many": HOW[1], "n-groups-": number}
-                st.button(f"Try {number} groups", on_click=ask_to_run, kwargs=chosen)
+    offered = [n for n in range(2, max(n_clusters + 2, 7)) if n <= made.found["n_rows"]]
+    with st.popover("Number of groups"), st.container(horizontal=True, gap="small"):
+        for number in offered:
+            st.button(
+                str(number), on_click=_use_number, args=(used, number), key=f"number-{number}",
+                disabled=number == n_clusters,
+            )  # fmt: skip
+
+
+def _use_number(used: Settings, number: int) -> None:
+    chosen().update({"groups": str(number) if number < 8 else MORE, "n-groups": number})
+    _find_again(kept()["settings"]._replace(n_clusters=number))
 
 
 def _offer_names(used: Settings, made: RunResult) -> None:
     names, sizes = made.found["cluster_names"], made.found["cluster_sizes"]
-    with st.expander("Name the groups"), st.form("names"):
+    with st.popover("Name groups"), st.form("names", border=False):
         given = [
             st.text_input(
                 f"Cluster {number}", name or "", max_chars=60, key=f"name-{number}-{id(made)}"
@@ -79,85 +105,5 @@ def _offer_names(used: Settings, made: RunResult) -> None:
     except ValueError as error:
         st.warning(escape(str(error), 300))
         return
-    start_job("job", "made", (used,), name_groups, used, made, given)
+    run.start_job("job", "made", (used,), name_groups, used, made, given)
     st.rerun()
-
-
-def show_sizes(made: RunResult) -> None:
-    """Draw the groups' sizes and what was noted."""
-    found = made.found
-    titles = [name or f"Cluster {number}" for number, name in enumerate(found["cluster_names"])]
-    # The last clusters may have got no rows.
-    shown: list[Any] = [*zip_longest(titles, found["cluster_sizes"], fillvalue=0)]
-    shown += [("No value", found["n_unclustered"])] if found["n_unclustered"] else []
-    with st.container(horizontal=True):
-        for name, size in shown:
-            st.metric(escape(name), f"{size:,}", border=True, width=150)
-    show_notes(made)
-
-
-def show_notes(made: RunResult) -> None:
-    """Draw what was noted, folded."""
-    if made.notes:
-        with st.expander(f"Notes ({len(made.notes)})"):
-            st.markdown("\n".join(f"- {escape(note, 500)}" for note in made.notes))
-
-
-def offer_downloads(made: RunResult, name: str) -> None:
-    """Draw the buttons to download files."""
-    stem = Path(brief(name, 100)).stem
-    with st.container(horizontal=True):
-        for ending in (name for name in _KINDS if name in made.files):
-            label, kind = _KINDS[ending]
-            st.download_button(
-                label, made.files[ending], f"{stem}-{ending}", kind, on_click="ignore",
-                icon=":material/download:", key=f"{ending}-{id(made)}",
-            )  # fmt: skip
-    st.caption(
-        "Download what you want to keep: it is gone when this page is closed. The report prints "
-        "best as a file."
-    )
-
-
-def as_command(settings: Settings, made: RunResult | None = None) -> str:
-    """Write the command that gives the same."""
-    name, n_clusters = settings.upload.name, settings.n_clusters
-    given: dict[str, Any] = {"k": None if n_clusters == "auto" else n_clusters}
-    given |= list_given(settings.options, settings.upload.reading)
-    stem = Path(name).stem
-    if made is not None and any(made.found["cluster_names"]):
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(made.found["cluster_names"])
-        given["names"] = line.getvalue()
-    files = {"escape_formulas": True, "out": f"{stem}-clusters.csv"}
-    files |= {"report": f"{stem}-report.html", "save": f"{stem}-model.pckid"}
-    return write_command(["cluster", name], given, files)
-
-
-def as_python(settings: Settings, made: RunResult | None = None) -> str:
-    """Write the program that gives the same clusters, report and model."""
-    chosen, name = settings.options, settings.upload.name
-    if chosen.lines:
-        return "# Lines of cases: pckid.series.from_long makes a table of them, for PCKID.fit.\n"
-    given = list_given(chosen, settings.upload.reading)
-    aside = [given.pop(key) for key in ("labels", "known", "row_names") if key in given]
-    if aside and not chosen.columns:
-        given["drop"] = (*chosen.drop, *aside)
-    pairs = [(key, list(v) if isinstance(v, tuple) else v) for key, v in given.items()]
-    written = "".join(f", {key}={value!r}" for key, value in pairs)
-    stem, known, fitted, named = Path(name).stem, "", "fit(frame)", ""
-    if chosen.known:
-        column, read = [chosen.known], list_given(settings.upload.reading)
-        how = "".join(f", {key}={value!r}" for key, value in read.items())
-        how += f", columns={column}, categorical={column}"
-        known = f"known = pckid.read_table({name!r}{how})[0]\n"
-        fitted = f"fit(frame, known=known[{chosen.known!r}])"
-    if made is not None and any(made.found["cluster_names"]):
-        named = f"model.cluster_names_ = {made.found['cluster_names']!r}\n"
-    return (
-        f"import pckid\n\nframe, notes = pckid.read_table({name!r}{written})\n"
-        f"{known}model = pckid.PCKID({settings.n_clusters!r}, random_state=0).{fitted}\n{named}"
-        f"frame['cluster'] = model.labels_\n"
-        f"pckid.report(model, frame.drop(columns='cluster'), {stem + '-report.html'!r})\n"
-        f"pckid.save(model, {stem + '-model.pckid'!r})\n"
-    )

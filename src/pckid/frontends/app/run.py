@@ -1,4 +1,4 @@
-"""Step 3: how many groups, and the run, which can be watched and cancelled."""
+"""Work in a process of its own, which can be watched and cancelled."""
 
 from typing import Any
 
@@ -7,32 +7,6 @@ import streamlit as st
 from pckid._utils.jobs import Job
 from pckid.frontends.app.kept import kept
 from pckid.frontends.app.text import escape_lines
-from pckid.frontends.app.upload import Opened
-from pckid.frontends.app.wording import HOW
-from pckid.frontends.app.work import Settings, find_groups
-from pckid.frontends.options import ColumnOptions
-
-
-def ask_for_run(opened: Opened, options: ColumnOptions) -> Settings:
-    """Ask for the number of groups, and offer to find them."""
-    how = st.radio("How many groups?", HOW, horizontal=True, key="how-many")
-    n_clusters: int | str = "auto"
-    if how != HOW[0]:
-        st.session_state.setdefault("n-groups-", 3)
-        n_clusters = st.number_input("Number of groups", 1, 1000, width=200, key="n-groups-")
-    names, n_rows = tuple(opened.table.names), opened.table.data.num_rows
-    settings = Settings(opened.upload, n_clusters, options, names, n_rows)
-    if not settings.n_columns:
-        st.warning("Tick at least one column.")
-    knows_lines = bool(options.lines) == st.session_state.get(f"lines-{opened.key}", False)
-    stops = not settings.n_columns or not knows_lines
-    offer_job("Find groups", "job", "made", stops, find_groups, settings)
-    return settings
-
-
-def ask_to_run(**changes: Any) -> None:
-    """Change widgets, and find the groups anew; for buttons."""
-    st.session_state.update(changes, **{"job-asked": True})
 
 
 def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> None:
@@ -44,7 +18,7 @@ def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> Non
     running = job in kept()
     asked = f"{job}-asked"
     st.button(
-        what, type="primary", disabled=disabled or running,
+        what, type="primary", disabled=disabled or running, width="stretch",
         on_click=st.session_state.__setitem__, args=(asked, True),
     )  # fmt: skip
     # Not in the callback, which knows the work as it was before a change that came with the click.

@@ -1,7 +1,8 @@
-"""Step 1: a table, dropped on the page or built in."""
+"""A table: dropped on the page or built in, and how it is read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -10,11 +11,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pckid._utils.text import counted
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
-from pckid.frontends.app.kept import kept
+from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.text import escape, escape_lines
-from pckid.frontends.app.wording import ELSEWHERE, HOW, PAGE
-from pckid.frontends.app.work import MAX_UNPACKED, Upload
-from pckid.frontends.options import Fix, ReadOptions, pairs_of
+from pckid.frontends.app.wording import ELSEWHERE, PAGE
+from pckid.frontends.decisions import Choice, TableState, describe_table
+from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
+from pckid.frontends.settings import MAX_UNPACKED, Upload
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.workbooks import find_sheets
@@ -38,26 +40,26 @@ DELIMITERS = {
     "": "find it", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space",
 }  # fmt: skip
 _SHOWN = 100
+_LABEL = "Excel, CSV, SPSS, Stata, SAS or Parquet, up to 200 MB"
 
 
 class Opened(NamedTuple):
-    """A table that could be read, and the file it comes from."""
+    """A table that could be read, the file it comes from, and what was told about its cells."""
 
     upload: Upload
     table: OpenTable
-
-    @property
-    def key(self) -> str:
-        """What sets the widgets of this table apart from those of others."""
-        # The hash comes last: a key that ends with None counts as none to Streamlit.
-        return f"{self.upload.reading}-{self.table.sha256}"
+    told: ColumnOptions = ColumnOptions()
 
 
-def ask_for_table() -> Opened | None:
-    """Ask for a table and read it; None while there is none."""
-    upload = ask_for_file("A table: Excel, CSV, Parquet and others", KINDS, "upload", _begin_anew)
-    st.button("Try it with the penguins", on_click=_take_demo, icon=":material/science:")
-    return None if upload is None else open_as_asked(upload, "table")
+def ask_for_table() -> None:
+    """Ask for a table: one of a file, or the one that is built in."""
+    ask_for_file(_LABEL, KINDS, "upload", begin_anew)
+    with st.container(horizontal=True):
+        st.button("Try it with the penguins", on_click=_take_demo, icon=":material/science:")
+        st.button(
+            "Place new rows into groups found before", icon=":material/input:",
+            on_click=kept().update, args=[{"placing": True}],
+        )  # fmt: skip
 
 
 def ask_for_file(
@@ -71,105 +73,140 @@ def ask_for_file(
         file, context = st.session_state[key], get_script_run_ctx()
         if not hasattr(file, "getvalue"):  # The page may name a file again after it was taken.
             return
+        then()
         kept()[name] = Upload(file.name, file.getvalue())
         st.session_state[f"n-{name}"] += 1
         if context is not None:  # Streamlit's own copy would outlive the page.
             manager: Any = context.uploaded_file_mgr
             manager.remove_file(context.session_id, file.file_id)
-        then()
 
     st.file_uploader(label, kinds, key=key, on_change=take)
     return kept().get(name)
 
 
-def open_as_asked(upload: Upload, place: str) -> Opened | None:
-    """Ask how a file is to be read, read it and show its first rows; None if it cannot be read."""
-    if upload.name.lower().endswith(SPREADSHEETS):
-        sheet = _ask_for_sheet(upload, reading_key(upload, place))
-        upload = upload._replace(reading=ReadOptions(sheet=sheet))
-    key = reading_key(upload, place)
-    upload = upload._replace(reading=_ask_for_reading(upload, key))
+def state_of(upload: Upload) -> TableState:
+    """Give what was decided about a table: another sheet or row of names is another table."""
+    how = upload.reading
+    key = hash(upload.content), how.sheet, how.header, how.skip_first, how.delimiter, how.encoding
+    states: dict[Any, TableState] = kept().setdefault("states", {})
+    return states.setdefault(key, TableState(edits=dict(kept().get("first-edits", {}))))
+
+
+def open_as_asked(upload: Upload, place: str, another: Callable[[], None]) -> Opened | None:
+    """Draw the head of a table and its first rows; None if it cannot be read.
+
+    `another` is called by the button for another table.
+    """
+    key = f"head-{place}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
+        head = st.empty()
+        with st.popover("Reading"):
+            notes = st.container()
+            upload = upload._replace(reading=_ask_for_reading(upload, place))
+            told = _ask_for_cells() if place == "table" else ColumnOptions()
+        st.button("Another table", on_click=another, key=f"another-{place}")
+    head.title(f"**{escape(upload.name)}**", anchor=False)
     try:
         with st.spinner("Reading the table"):
-            opened = _open_once(upload, f"opened-{place}")
+            opened = _open_once(upload, f"opened-{place}")._replace(told=told)
     except Exception as error:
-        fixes = error.fixes if isinstance(error, TableError) else ()
-        options = [fix.option for fix in fixes]
-        if "encoding" in options and upload.reading.encoding is None and _is_text(upload):
-            st.session_state[f"encoded-{key}"] = True
-            st.rerun()
-        said = [ELSEWHERE[name] for name in options if name in ELSEWHERE]
-        st.error(escape_lines("\n".join([str(error), *said])))
-        _offer_to_leave_out_rows(fixes, key)
+        _say_error(error, upload, place)
         return None
-    rows = opened.table.data
-    size = ", ".join(map(counted, rows.shape, ("row", "column")))
-    st.markdown(f"**{escape(upload.name)}**: {size}")
+    head.title(
+        f"**{escape(upload.name)}** {escape(describe_table(opened.table), 200)}", anchor=False
+    )
     for note in opened.table.notes:
-        st.caption(escape(write_note(note, PAGE), 300))
-    st.dataframe(rows.slice(0, _SHOWN), height=215)
+        notes.caption(escape(write_note(note, PAGE), 300))
+    st.dataframe(
+        opened.table.data.slice(0, _SHOWN), height=180, row_height=28, placeholder="",
+        hide_index=True, alt="The first rows of the table",
+    )  # fmt: skip
     return opened
 
 
-def reading_key(upload: Upload, place: str) -> str:
-    """Return the key of the widgets that ask how a file, or a sheet of it, is to be read."""
-    return f"{place}-{upload.name}-{upload.reading.sheet}-{hash(upload.content)}"
-
-
-def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
+def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
     is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
-    header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
-    chosen: dict[str, Any] = {"header": header, "sheet": upload.reading.sheet}
-    with st.container(horizontal=True):
-        if header and (is_text or is_sheet):
-            label = "Row with the names; 0: find it"
-            row = st.number_input(label, 0, 1000, key=f"skip-first-{key}", width=300)
-            chosen["skip_first"] = row - 1 if row else None
-            label = "Rows below the names to leave out, such as units"
-            chosen["skip_below"] = st.number_input(
-                label, 0, 1000, key=f"skip-below-{key}", width=300
-            )
-        if is_text or is_sheet:
-            label = "Rows at the end to leave out, such as totals"
-            chosen["skip_last"] = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
-        if f"encoded-{key}" in st.session_state:
-            chosen["encoding"] = st.selectbox(
-                "The file was saved by", ENCODINGS, key=f"encoding-{key}", width=300,
-                format_func=ENCODINGS.__getitem__,
-                help="If letters such as ä or é look wrong below, choose another.",
-            )  # fmt: skip
-        if is_text:
-            sign = st.selectbox(
-                "Character between the cells", DELIMITERS, key=f"delimiter-{key}", width=200,
-                format_func=DELIMITERS.__getitem__,
-            )  # fmt: skip
-            chosen["delimiter"] = sign or None
-    return ReadOptions(**chosen)
-
-
-def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
-    for option, n_rows in pairs_of(fixes):
-        if option not in ("skip_first", "skip_last"):
-            continue
-        where, change = "at the end", {f"skip-last-{key}": n_rows}
-        if option == "skip_first":
-            where, change = "at the beginning", {f"skip-first-{key}": n_rows + 1}
-        st.button(
-            f"Leave out {counted(n_rows, 'row')} {where}", key=f"cut-{where}-{key}",
-            on_click=st.session_state.update, args=[change],
+    sheet = _ask_for_sheet(upload, place) if is_sheet else None
+    name = f"{place}-{sheet}"
+    chosen_so_far: dict[str, Any] = {"sheet": sheet}
+    header = st.checkbox("The columns have names", **ours(f"header-{name}", True))
+    chosen_so_far["header"] = header
+    if header and (is_text or is_sheet):
+        label = "Row with the names; 0: find it"
+        row = st.number_input(label, 0, 1000, **ours(f"skip_first-{name}", 0))
+        chosen_so_far["skip_first"] = row - 1 if row else None
+    if f"encoded-{name}" in chosen():
+        chosen_so_far["encoding"] = st.selectbox(
+            "The file was saved by", ENCODINGS, format_func=ENCODINGS.__getitem__,
+            help="If letters such as ä or é look wrong, choose another.",
+            **ours(f"encoding-{name}", next(iter(ENCODINGS))),
         )  # fmt: skip
+    if is_text:
+        sign = st.selectbox(
+            "Character between the cells", DELIMITERS, format_func=DELIMITERS.__getitem__,
+            **ours(f"delimiter-{name}", ""),
+        )  # fmt: skip
+        chosen_so_far["delimiter"] = sign or None
+    reading = ReadOptions(**chosen_so_far)
+    # What answers say of rows stands in the fields, unless these were changed.
+    fixes = state_of(upload._replace(reading=reading)).fixes if place == "table" else []
+    answered = dict(pairs_of(fixes))
+    labels = {"skip_last": "Rows at the end to leave out, such as totals"}
+    if header:
+        labels["skip_below"] = "Rows below the names to leave out, such as units"
+    rows = {
+        key: st.number_input(label, 0, 1000, **ours(f"{key}-{name}", answered.get(key, 0)))
+        for key, label in labels.items()
+        if is_text or is_sheet
+    }
+    return replace(reading, **rows)
 
 
-def _ask_for_sheet(upload: Upload, key: str) -> str | None:
-    if f"sheets-{key}" not in st.session_state:
+def _ask_for_cells() -> ColumnOptions:
+    """Ask which cells are missing, and which are not."""
+    codes = st.multiselect(
+        "Cells that mean missing, besides empty ones, NA and the like",
+        chosen().get("na", []), accept_new_options=True, placeholder="such as -9999",
+        **ours("na", []),
+    )  # fmt: skip
+    values = st.multiselect(
+        "Cells that are values, though they often mean missing",
+        chosen().get("not-missing", []), accept_new_options=True, placeholder="such as n/a",
+        **ours("not-missing", []),
+    )  # fmt: skip
+    return ColumnOptions(na_values=tuple(codes), not_missing=tuple(values))
+
+
+def _say_error(error: Exception, upload: Upload, place: str) -> None:
+    """Say why a table cannot be read, with buttons that leave rows out if that helps."""
+    name, fixes = f"{place}-{upload.reading.sheet}", getattr(error, "fixes", ())
+    options = [fix.option for fix in fixes]
+    if "encoding" in options and upload.reading.encoding is None and _is_text(upload):
+        chosen()[f"encoded-{name}"] = True
+        st.rerun()
+    said = [ELSEWHERE[option] for option in options if option in ELSEWHERE]
+    st.error(escape_lines("\n".join([str(error), *said])))
+    for option, n_rows in pairs_of(fixes):
+        if option in ("skip_first", "skip_last"):
+            first = option == "skip_first"
+            where = "at the beginning" if first else "at the end"
+            st.button(
+                f"Leave out {counted(n_rows, 'row')} {where}",
+                on_click=chosen().update, args=[{f"{option}-{name}": n_rows + first}],
+            )  # fmt: skip
+
+
+def _ask_for_sheet(upload: Upload, place: str) -> str | None:
+    key = f"sheets-{place}-{hash(upload.content)}"
+    if key not in st.session_state:
         found: tuple[list[str], int] = [], 0
         with suppress(TableError):  # Whoever reads the table says why.
             found = find_sheets(Source(upload.name, MAX_UNPACKED, upload.content))
-        st.session_state[f"sheets-{key}"] = found
-    sheets, first = st.session_state[f"sheets-{key}"]
+        st.session_state[key] = found
+    sheets, first = st.session_state[key]
     if len(sheets) < 2:
         return None
-    return st.selectbox("Sheet of the workbook", sheets, first, key=f"sheet-{key}", width=300)
+    return st.selectbox("Sheet of the workbook", sheets, **ours(f"sheet-{place}", sheets[first]))
 
 
 def _is_text(upload: Upload) -> bool:
@@ -186,11 +223,11 @@ def _open_once(upload: Upload, place: str) -> Opened:
 
 
 def _take_demo() -> None:
-    kept()["upload"] = Upload("penguins.csv", penguins_path().read_bytes(), known="label")
-    _begin_anew()
+    begin_anew()
+    kept()["first-edits"] = {"label": Choice(False, "labels")}
+    kept()["upload"] = Upload("penguins.csv", penguins_path().read_bytes())
 
 
-def _begin_anew() -> None:
-    for key in ("job", "made", "made-from", "opened-table", "inspected", "job-said", "widgets"):
-        kept().pop(key, None)
-    st.session_state["how-many"] = HOW[0]
+def begin_anew() -> None:
+    """Forget the table and all that was made of it."""
+    kept().clear()

@@ -3,32 +3,11 @@
 from collections.abc import Sequence
 
 from pckid._utils.text import counted, join_words
+from pckid.frontends.decisions import ROLES
 from pckid.frontends.options import Fix
-from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.wording import Dialect
 
-HOW = "Find out", "I know the number"
-"""Ways to the number of groups."""
-
-ROLES = {
-    "number": "number",
-    "category": "category",
-    "use": "date, in days",
-    "day-first": "date, day before month",
-    "month-first": "date, month before day",
-    "month": "date, its month",
-    "hour": "date, its hour",
-    "row_names": "name of the row",
-    "labels": "known group",
-    "known": "known group of some rows, kept",
-} | {form: f"number, as {form}" for form in FORMATS}
-"""What a column may be used as."""
-
-
-LIMITS = {
-    "": "ask about them", "value": "the limit itself", "half": "half of those with <",
-    "missing": "missing",
-}  # fmt: skip
+LIMITS = {"value": "the limit itself", "half": "half of those with <", "missing": "missing"}
 """What becomes of limits among numbers."""
 
 
@@ -59,9 +38,7 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
     return ", ".join([*missing, *said])
 
 
-ELSEWHERE = {
-    "delimiter": "Choose the character between the cells above.",
-}
+ELSEWHERE = {"delimiter": "Choose the character between the cells under “Reading”."}
 """What helps where a table cannot be read, by the option that would be set."""
 
 
@@ -77,6 +54,6 @@ PAGE = Dialect(
         "n_clusters": "number of groups",
         "together": "As the name of the row, it lets rows that share a value be judged together.",
     },
-    lines=lambda columns: "“Several lines belong to one case”",
+    lines=lambda columns: "“Several lines per case”",
 )
 """How options are written for users of the page."""

@@ -16,54 +16,21 @@ from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
 from pckid.frontends.app.wording import PAGE
-from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
+from pckid.frontends.results import tabulate_cells
 from pckid.frontends.run import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
+from pckid.frontends.settings import Settings, Upload
 from pckid.frontends.tables.cases import prepare_table
-from pckid.frontends.tables.scanning import OpenTable, open_table
-from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
-from pckid.modelfile import load_with_description
+from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
 from pckid.reporting import Report
 from pckid.significance.new_rows import RowComparison
 
-MAX_UNPACKED = 1 << 30
-"""Bytes that an uploaded file may take unpacked."""
-
 MOST_CELLS = 200_000
 """A workbook of up to so many cells is written with the other files."""
-
-
-class Upload(NamedTuple):
-    """A file in memory, and how to read it."""
-
-    name: str
-    content: bytes
-    reading: ReadOptions = ReadOptions()
-    known: str | None = None  # column with known groups
-
-    def open(self) -> OpenTable:
-        """Open the table as the commands do."""
-        return open_table(Source(self.name, MAX_UNPACKED, self.content), self.reading)
-
-
-class Settings(NamedTuple):
-    """What groups are found in, and how; `names` are those of all columns of `n_rows` rows."""
-
-    upload: Upload
-    n_clusters: int | str
-    options: ColumnOptions
-    names: tuple[str, ...] = ()
-    n_rows: int = 0
-
-    @property
-    def n_columns(self) -> int:
-        """How many columns are used; those of case, time and variable do not count."""
-        given = self.options
-        aside = {*given.drop, given.row_names, given.labels, given.known, *(given.lines or ())[:3]}
-        return sum(name not in aside for name in given.columns or self.names)
 
 
 class RunResult(NamedTuple):
@@ -84,15 +51,18 @@ def find_groups(settings: Settings, tell: Tell) -> RunResult:
     watch = partial(nullcontext, partial(_tell_step, tell, fitted))
     with _warnings_kept() as said:
         tell(0.02, "Reading the table")
-        prepared = prepare_table(settings.upload.open(), settings.options)
+        prepared, like = settings.prepare(), settings.like
         refuse_undecided(prepared, PAGE)
         notes = write_findings(prepared, PAGE)
         categories = list(prepared.counts) or None
         model = PCKID(settings.n_clusters, categorical_features=categories, random_state=0)
-        found = fit_clusters(model, prepared, None, watch)
+        earlier = load(io.BytesIO(like.content)) if like else None
+        found = fit_clusters(model, prepared, None, watch, earlier)
         verdict = found.assess(watch)
         tell(0.75, "Writing the report")
-        summary = found.report(verdict, PAGE).summary
+        compared = found.compare_outcomes(settings.outcomes) if settings.outcomes else None
+        asked = {"outcomes": settings.outcomes, "like": like and like.name}
+        summary = found.report(verdict, PAGE, None, compared, **asked).summary
         profiles = found.profile_sheets()["profiles"]
         made = _write_all(found, RunResult({}, [], {}, summary, found.results, profiles), tell)
     return made._replace(notes=[*notes, *said, *made.notes])
@@ -140,9 +110,8 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
 
 def _find_again(settings: Settings, made: RunResult) -> Clustering:
     """Load the model of a run, and read its table once more."""
-    estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
-    prepared = prepare_table(settings.upload.open(), settings.options)
-    return Clustering(estimator, prepared, None, made.results)
+    estimator = load(io.BytesIO(made.files["model.pckid"]))
+    return Clustering(estimator, settings.prepare(), None, made.results)
 
 
 @contextmanager
@@ -165,6 +134,12 @@ def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
     n_cells = len(found.prepared.X) * len(found.prepared.table.names)
     kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
     made = _write_tables(found, made, kinds)
+    if made.summary.next_cells:
+        cells = tabulate_cells(made.summary.next_cells.records(), found.prepared.ids)
+        rows = io.BytesIO()
+        with TableWriter(rows, kind="csv", escape_formulas=True) as writer:
+            writer.write(cells, {})
+        files["next-cells.csv"] = rows.getvalue()
     tell(1.0, "Done")
     return made._replace(files=files | made.files)
 

@@ -12,9 +12,8 @@ from typing import Any
 import click
 
 from pckid._utils.files import atomic_file, check_target
-from pckid.frontends.results import Layout, Totals
+from pckid.frontends.results import Layout, Totals, tabulate_cells
 from pckid.frontends.run import Clustering
-from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.workbook_writing import Sheets
 from pckid.frontends.tables.writing import TableWriter, table_format
 
@@ -109,15 +108,5 @@ def write_cells(
     found: Clustering, records: Sequence[dict[str, Any]], path: str, given: SimpleNamespace
 ) -> None:
     """Write what was found of single cells as a table; rows count from 1, named by --id."""
-    import pyarrow as pa
-
-    ids, lines = found.prepared.ids, []
-    for record in records:
-        named = {"row": record["row"] + 1} | ({"name": ids[record["row"]]} if ids else {})
-        # A column holds numbers and categories of all columns of the table.
-        value = {"value": str(record["value"])} if "value" in record else {}
-        lines.append({**record, "name": None} | named | value)
-    columns = [name for name in (lines[0] if lines else ["row"]) if ids or name != "name"]
-    data = pa.table({name: [line[name] for line in lines] for name in columns})
     with open_writer(path, escape_formulas=given.escape_formulas) as writer:
-        writer.write(FileTable(data), {})
+        writer.write(tabulate_cells(records, found.prepared.ids), {})

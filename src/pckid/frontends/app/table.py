@@ -1,0 +1,150 @@
+"""The table: its first rows, its columns, what is doubtful about it, and the run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pckid._utils.text import counted
+from pckid.frontends import decisions
+from pckid.frontends.app import run
+from pckid.frontends.app.columns import edit_columns
+from pckid.frontends.app.kept import kept, ours
+from pckid.frontends.app.questions import ask
+from pckid.frontends.app.text import escape, escape_lines
+from pckid.frontends.app.upload import Opened, ask_for_file, begin_anew, open_as_asked, state_of
+from pckid.frontends.app.work import find_groups
+from pckid.frontends.decisions import ABOUT_ROWS, TableState
+from pckid.frontends.options import CaseOptions, Fix
+from pckid.frontends.settings import Settings, Upload
+from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.tables.inspection import TableInspection, inspect_table
+
+FIND_OUT, MORE = "Find out", "More"
+_OF_LINES = {
+    "case": "Column that names the case",
+    "time": "Column of times",
+    "variable": "Column that says what was measured, if each line has one value",
+    "value": "Column of these values",
+}
+_MOST_KEPT = 8
+
+
+def draw_table(upload: Upload) -> None:
+    """Draw a table with all that can be chosen about it, and the button that finds groups."""
+    opened = open_as_asked(upload, "table", begin_anew)
+    if opened is None:
+        return
+    state = state_of(opened.upload)
+    try:
+        found = _inspect_once(opened, state.fixes)
+    except ValueError as error:  # An answer does not suit how the table is read by now.
+        st.error(escape_lines(str(error)))
+        st.button("Ask again", on_click=state.answers.clear)
+        return
+    choices = decisions.choose(found, state)
+    columns, rest = st.columns([2, 1], gap="medium")
+    with rest:
+        questions = st.container()
+        n_clusters = _ask_for_number()
+        lines, wrong = _ask_for_lines(opened, state)
+        like = _ask_for_model()
+        button = st.container()
+    if lines and lines.value and not choices[lines.value].used:
+        choices[lines.value] = choices[lines.value]._replace(used=True, role="number")
+    kinds = {column.name: column.kind for column in found.columns}
+    told = opened.told.with_fixes(decisions.of_cells(state.fixes))
+    options, outcomes = decisions.as_options(choices, kinds, told)
+    options = replace(options, lines=lines)
+    names = tuple(opened.table.names)
+    settings = Settings(opened.upload, n_clusters, options, names, outcomes, like)
+    checked, refused = _check_once(opened, settings)
+    asked = decisions.open_questions(decisions.list_doubts(found, state, checked, options), state)
+    with columns:
+        edit_columns(
+            found,
+            state,
+            choices,
+            [doubt for group in asked for doubt in group if doubt.code not in ABOUT_ROWS],
+        )
+    with questions:
+        ask(asked, state, lambda: decisions.find_doubts(opened.table, opened.told, state))
+    with button:
+        wrong = wrong or refused
+        if not wrong and any(doubt.stops for doubt in checked):
+            wrong = "Some questions must be answered first."
+        if wrong:
+            st.caption(escape(wrong, 300))
+        label = f"Find groups in {counted(settings.n_columns, 'column')}"
+        run.offer_job(label, "job", "made", bool(wrong), find_groups, settings)
+        run.show_job("job", "made", settings)
+    kept()["settings"] = settings
+
+
+def _inspect_once(opened: Opened, fixes: Sequence[Fix]) -> TableInspection:
+    """Inspect the table, once for all that was told and answered about cells."""
+    told = opened.told.with_fixes(decisions.of_cells(fixes))
+    with st.spinner("Looking at the columns"):
+        return _once(("inspect", opened.upload, told), inspect_table, opened.table, told)
+
+
+def _check_once(opened: Opened, settings: Settings) -> tuple[Sequence[Doubt], str]:
+    """Find out what stops a run with these settings: doubts, or what is wrong with them."""
+    drop = (*settings.options.drop, *settings.outcomes)
+    options = replace(settings.options, drop=drop)
+    return _once(("check", opened.upload, options), decisions.check_options, opened.table, options)
+
+
+def _once(key: Any, work: Any, *arguments: Any) -> Any:
+    """Compute something, unless it is among what was computed last."""
+    known = kept().setdefault("known", {})
+    if key not in known:
+        for old in list(known)[: -_MOST_KEPT + 1]:
+            del known[old]
+        known[key] = work(*arguments)
+    return known[key]
+
+
+def _ask_for_number() -> int | str:
+    offers = [FIND_OUT, *map(str, range(2, 8)), MORE]
+    how = st.segmented_control("Number of groups", offers, **ours("groups", FIND_OUT)) or FIND_OUT
+    if how == MORE:
+        return int(st.number_input("How many groups", 1, 1000, **ours("n-groups", 8)))
+    return "auto" if how == FIND_OUT else int(how)
+
+
+def _ask_for_lines(opened: Opened, state: TableState) -> tuple[CaseOptions | None, str]:
+    """Ask whether several lines belong to one case, which columns tell what; say what lacks."""
+    answered = next((fix.value for fix in state.fixes if fix.option == "lines"), None)
+    several = st.toggle(
+        "Several lines per case", help="Such as the visits of a patient: groups of cases are found",
+        **ours("lines", answered is not None),
+    )  # fmt: skip
+    if not several:
+        return None, ""
+    names = opened.table.names
+    case, time, variable, value = (
+        st.selectbox(
+            label, names, format_func=escape, placeholder="Choose a column",
+            **ours(key, answered and getattr(answered, key)),
+        )
+        for key, label in _OF_LINES.items()
+    )  # fmt: skip
+    from_first = st.toggle("Count time from the first line of each case", **ours("first", False))
+    if not case or not time or case == time:
+        return None, "Choose the column that names the case, and another that holds the time."
+    if bool(variable) != bool(value):
+        return None, "Choose both the column that says what was measured and that of its values."
+    return CaseOptions(case, time, variable, value, from_first=from_first), ""
+
+
+def _ask_for_model() -> Upload | None:
+    """Ask for a model of an earlier table, whose numbers and names the groups get."""
+    earlier: Upload | None = kept().get("like")
+    with st.popover("Groups found before" if earlier is None else escape(earlier.name)):
+        st.caption("Groups that match those of an earlier table get their numbers and names.")
+        ask_for_file("The model of the earlier table", ["pckid"], "like")
+        if earlier is not None:
+            st.button("Do not compare", on_click=kept().pop, args=["like"])
+    return earlier

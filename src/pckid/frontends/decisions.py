@@ -1,0 +1,325 @@
+"""What a person decides about a table: answers to its doubts, and changes of columns by hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from pckid._utils.quantities import write_number
+from pckid._utils.text import brief, counted
+from pckid.frontends.options import (
+    CaseOptions,
+    ColumnOptions,
+    Fix,
+    drop_column,
+    pairs_of,
+    read_as,
+    set_option,
+)
+from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.tables.formats import FORMATS
+from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
+from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.wording import group_problems, write_alike, write_evidence
+
+ROLES = {
+    "number": "number",
+    "category": "category",
+    "use": "date, in days",
+    "day-first": "date, day before month",
+    "month-first": "date, month before day",
+    "month": "date, its month",
+    "hour": "date, its hour",
+    "row_names": "name of the row",
+    "labels": "known group, compared",
+    "known": "known group, kept",
+    "outcomes": "outcome, compared",
+    "weights": "weight of the row",
+} | {form: f"number, as {form}" for form in FORMATS}
+"""What a column may be used as."""
+ASIDE = ("row_names", "labels", "known", "weights", "outcomes")
+"""What a column may be that is not used to find groups; but for outcomes, one column each."""
+_DATES = ["use", "day-first", "month-first", "month", "hour"]
+_BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
+_OF_CELLS = ("na_values", "limits", "categorical", "numbers", "dates")
+_USELESS = ("constant", "empty")
+Offer = tuple[str, tuple[Fix, ...]]
+ABOUT_ROWS = ("rows below names", "extra rows")
+"""Doubts about rows; all others are about a column."""
+_READ, _CATEGORY, _OUT = "Read as {}", "Use as category", "Leave it out"
+
+
+class Choice(NamedTuple):
+    """Whether a column is used, and as what."""
+
+    used: bool
+    role: str
+
+
+class Answer(NamedTuple):
+    """What was answered to a question about some doubts."""
+
+    keys: tuple[Any, ...]  # of the doubts
+    columns: tuple[str, ...]  # that they are about; none where they are about rows
+    said: str  # the question
+    label: str  # the button pressed
+    fixes: tuple[Fix, ...]
+
+
+@dataclass
+class TableState:
+    """What was decided about a table: kept over a reload."""
+
+    answers: list[Answer] = field(default_factory=list)
+    edits: dict[str, Choice] = field(default_factory=dict)
+    version: int = 0  # of the editor: what is changed by others than its user needs a new one
+    said: str = ""  # why something was put back
+
+    @property
+    def fixes(self) -> list[Fix]:
+        """All fixes that were chosen."""
+        return [fix for answer in self.answers for fix in answer.fixes]
+
+    def answer(self, answer: Answer) -> None:
+        """Take an answer, which drops what was changed by hand in its columns."""
+        self.answers.append(answer)
+        self._forget(answer.columns)
+
+    def undo(self, answer: Answer) -> None:
+        """Take an answer back."""
+        self.answers.remove(answer)
+        self._forget(answer.columns)
+
+    def _forget(self, names: Sequence[str]) -> None:
+        for name in names:
+            self.edits.pop(name, None)
+        self.version, self.said = self.version + 1, ""
+
+
+def choose(found: TableInspection, state: TableState) -> dict[str, Choice]:
+    """Give the choice for each column: as it was changed, answered or found."""
+    return {
+        column.name: state.edits.get(column.name) or _suggest(column, state.fixes)
+        for column in found.columns
+    }
+
+
+def _suggest(column: ColumnInspection, fixes: Sequence[Fix]) -> Choice:
+    suggested = Choice(column.used, list_roles(column)[0])
+    for fix in fixes:
+        if fix.column != column.name:
+            continue
+        if fix.option == "drop":
+            suggested = suggested._replace(used=False)
+        elif fix.option in ASIDE:
+            suggested = Choice(False, fix.option)
+        elif fix.option in ("categorical", "numbers", "dates"):
+            suggested = Choice(column.kind not in _USELESS, fix.choice)
+    return suggested
+
+
+def list_roles(column: ColumnInspection) -> list[str]:
+    """List what a column may be, the first as recognised."""
+    roles = _BY_KIND.get(column.kind, ["category"])
+    if column.kind == "row name":
+        roles = ["row_names", *(["number"] if column.quartiles else []), "category"]
+    if column.reading.choice:
+        roles = ["number", *FORMATS, "category"]
+    return list(dict.fromkeys([*roles, *ASIDE]))
+
+
+def change(column: ColumnInspection, old: Choice, used: bool, role: str) -> tuple[Choice, str]:
+    """Give the choice for a column after a change by hand, and why it is not as asked for."""
+    roles, useless = list_roles(column), column.kind in _USELESS
+    if role != old.role:
+        if role not in roles:
+            return old, f"“{brief(column.name)}” cannot be a {ROLES[role]}."
+        # Whoever says what a column is wants it used.
+        return Choice(role not in ASIDE and not useless, role), ""
+    if used and useless:
+        return old, f"“{brief(column.name)}” holds nothing to compare."
+    if used and role in ASIDE:
+        role = next(each for each in roles if each not in ASIDE)
+    return Choice(used, role), ""
+
+
+def take_edits(
+    state: TableState,
+    found: TableInspection,
+    choices: Mapping[str, Choice],
+    edited: Mapping[int, Mapping[str, Any]],
+) -> None:
+    """Take what was changed in the editor, by row and column of it."""
+    names = {label: role for role, label in ROLES.items()}
+    for row, cells in edited.items():
+        column = found.columns[row]
+        old = state.edits.get(column.name, choices[column.name])
+        asked = Choice(cells.get("use", old.used), names.get(str(cells.get("role")), old.role))
+        if asked == old:
+            continue
+        new, state.said = change(column, old, *asked)
+        if new != old:
+            state.edits[column.name] = new
+        if new.role in ASIDE[:-1]:
+            _make_only(state, choices, column.name, new.role)
+        state.version += new != asked or bool(state.said)
+
+
+def _make_only(state: TableState, choices: Mapping[str, Choice], name: str, role: str) -> None:
+    """Take a role from the column that had it."""
+    for other, choice in {**choices, **state.edits}.items():
+        if other != name and choice.role == role and state.edits.get(other, choice) == choice:
+            state.edits[other] = Choice(False, "category")
+            state.said = f"One column can be the {ROLES[role]}: “{brief(other)}” no longer is."
+
+
+def as_options(
+    choices: Mapping[str, Choice], kinds: Mapping[str, str], told: ColumnOptions
+) -> tuple[ColumnOptions, tuple[str, ...]]:
+    """Add the choices to what was told about cells; and list the outcomes, which are not used."""
+    by_role = {choice.role: name for name, choice in reversed([*choices.items()])}
+    special: dict[str, Any] = {key: by_role.get(key) for key in ASIDE[:-1]}
+    outcomes = tuple(name for name, choice in choices.items() if choice.role == "outcomes")
+    used = {name: choice.role for name, choice in choices.items() if choice.used}
+    kept = {*used, *outcomes, *special.values()}
+    # What names the rows is used only where all columns to use are named.
+    named = any(kinds[name] == "row name" for name in used)
+    options = replace(
+        told,
+        columns=tuple(used) if named else (),
+        drop=() if named else tuple(name for name in choices if name not in kept),
+        categorical=tuple(name for name, role in used.items() if role == "category"),
+        numbers=tuple(f"{name}={role}" for name, role in used.items() if role in FORMATS),
+        dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
+        **special,
+    )
+    return options, outcomes
+
+
+def doubt_key(doubt: Doubt) -> Any:
+    """Give what sets a doubt apart from others, and from itself after it was fixed."""
+    return doubt.code, doubt.column, doubt.fix
+
+
+def list_offers(doubt: Doubt) -> list[Offer]:
+    """List the answers to a doubt; the first is what is advised, if anything is."""
+    name, fix, data = doubt.column, doubt.fix, doubt.data
+    leave: Offer = (_OUT, (drop_column(name),))
+    category: Offer = (_CATEGORY, (read_as(name, "category"),))
+    match doubt.code:
+        case "extra rows" | "rows below names":
+            return [(_OUT if data["n_rows"] == 1 else "Leave them out", fix)]
+        case "limits":
+            rest = tuple(each for each in fix if each.option != "limits")
+            limits = {text.strip("<>=≤≥+ ") for text, _ in data["texts"]}
+            value = _READ.format(limits.pop() if len(limits) == 1 else "the limit")
+            ways = {"value": value, "half": "Half", "missing": "Missing"}
+            return [(ways[way], (set_option("limits", way), *rest)) for way in ways]
+        case "ambiguous numbers":
+            told = [_READ.format(f"{number:,.10g}") for number in data["numbers"]]
+            return [*zip(told, ((way,) for way in data["ways"]), strict=True), leave]
+        case "ambiguous dates":
+            first, second = data["ways"]
+            return [("Day first", (first,)), ("Month first", (second,)), leave]
+        case "repeated ids":
+            more = [data[key] for key in ("variable", "value") if key in data]
+            lines = Fix("lines", CaseOptions(name, data["time"], *more), name)
+            return [(f"Group by {brief(name, 20)} over {brief(data['time'], 20)}", (lines,)),
+                    (f"Leave {brief(name, 20)} out", (drop_column(name),))]  # fmt: skip
+        case "may name the rows":
+            named = Fix("row_names", name, name)
+            return [("It names the rows", (named,)), ("It is a number", ())]
+        case "may be a code" | "no numbers" | "text among numbers" | "earlier result":
+            offers = [leave, *([category] if doubt.code != "earlier result" else [])]
+            if fix and fix[0].option == "na_values":
+                return [("Treat as missing", fix), *offers]
+            return offers if not fix or fix[0].option == "drop" else offers[::-1]
+        case _ if fix and fix[0].option == "na_values":
+            return [("Treat as missing", fix), ("It is a value", ())]
+        case _ if fix:
+            return [leave]
+    return [] if doubt.stops else [("Leave as it is", ())]
+
+
+def find_answers(group: Sequence[Doubt]) -> list[Answer]:
+    """List the possible answers to a question about doubts of one kind."""
+    said = write_evidence(group[0]) + write_alike(group)
+    keys = tuple(map(doubt_key, group))
+    names = () if group[0].code in ABOUT_ROWS else tuple(doubt.column for doubt in group)
+    by_doubt = [list_offers(doubt) for doubt in group]
+    return [
+        Answer(keys, names, said, label, tuple(dict.fromkeys(
+            fix for offers in by_doubt for fix in offers[place][1]
+        )))
+        for place, (label, _) in enumerate(by_doubt[0])
+    ]  # fmt: skip
+
+
+def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doubt]]:
+    """Put the doubts that are not settled into questions, what stops a run first."""
+    settled = {key for answer in state.answers for key in answer.keys}
+    still_open = [doubt for doubt in doubts if doubt_key(doubt) not in settled]
+    return list(group_problems(sorted(still_open, key=lambda doubt: not doubt.stops)))
+
+
+def of_cells(fixes: Sequence[Fix]) -> list[Fix]:
+    """Pick the fixes that say how cells are read."""
+    return [fix for fix in fixes if fix.option in _OF_CELLS]
+
+
+def check_options(table: OpenTable, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
+    """Find out what stops a run with options: doubts, or what is wrong with these."""
+    try:
+        return prepare_table(table, options).problems, ""
+    except ValueError as error:
+        return (), str(error)
+
+
+def find_doubts(table: OpenTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
+    """List the doubts that the answers so far leave or bring to light."""
+    for option, value in pairs_of(state.fixes):
+        table = table.without_last(value) if option == "skip_last" else table
+        table = table.without_first(value) if option == "skip_below" else table
+    return inspect_table(table, told.with_fixes(of_cells(state.fixes))).problems
+
+
+def list_doubts(
+    found: TableInspection, state: TableState, checked: Sequence[Doubt], options: ColumnOptions
+) -> list[Doubt]:
+    """List what is doubtful: as found, but for columns changed by hand, and as they are now."""
+    lines, special = options.lines, [options.row_names]
+    special += list(lines[:3]) if lines else []
+    unchanged = [d for d in found.problems if d.code in ABOUT_ROWS or d.column not in state.edits]
+    doubts = {(doubt.code, doubt.column): doubt for doubt in (*checked, *unchanged)}
+    return [
+        doubt
+        for doubt in doubts.values()
+        if not (doubt.code == "repeated ids" and lines)
+        and not (doubt.code == "may name the rows" and doubt.column in special)
+    ]
+
+
+def describe_values(column: ColumnInspection) -> str:
+    """Describe what a column holds, in a few words."""
+    low, high = (column.quartiles.get(key) for key in ("minimum", "maximum"))
+    if low is not None and high is not None:
+        return f"{write_number(low)} to {write_number(high)} {column.unit or ''}".rstrip()
+    if column.common:
+        return ", ".join(brief(text, 20) for text, _ in column.common)
+    return "" if column.kind == "text" else column.kind
+
+
+def describe_table(table: OpenTable) -> str:
+    """Describe how large a table is and where it was found: sheet, and rows of the names."""
+    said = [", ".join(map(counted, table.data.shape, ("row", "column")))]
+    sheet = table.parts[0].sheet
+    if sheet and sheet.name:
+        said.append(f"sheet {brief(sheet.name)}")
+    for note in table.notes:
+        if note.code == "rows_above":
+            first: Any = note.data["row"]
+            last = sheet.first - table.n_skipped - 1 if sheet else first
+            said.append(
+                f"names in rows {first}–{last}" if last > first else f"names in row {first}"
+            )
+    return " · ".join(said)

@@ -1,0 +1,151 @@
+"""What is suggested for columns, what changes by hand do; every doubt has answers."""
+
+import pytest
+from messages import find_examples
+
+from pckid.frontends import decisions
+from pckid.frontends.decisions import ROLES, Answer, Choice, TableState
+from pckid.frontends.options import CaseOptions, ColumnOptions, drop_column, read_as
+from pckid.frontends.settings import Upload
+from pckid.frontends.tables.inspection import inspect_table
+
+
+def inspect(*lines, **told):
+    return inspect_table(Upload("t.csv", "\n".join(lines).encode()).open(), ColumnOptions(**told))
+
+
+def options(found, state, **told):
+    kinds = {column.name: column.kind for column in found.columns}
+    return decisions.as_options(decisions.choose(found, state), kinds, ColumnOptions(**told))
+
+
+def edit(found, state, row, **cells):
+    """Change cells of a row in the editor."""
+    if "role" in cells:
+        cells["role"] = ROLES[cells["role"]]
+    decisions.take_edits(state, found, decisions.choose(found, state), {row: cells})
+
+
+@pytest.fixture
+def found():
+    lines = [f"n{i},{'fm'[i % 2]},{i * 7 % 5},1,2024-01-{i % 28 + 1:02},{i % 3}" for i in range(40)]
+    return inspect("name,sex,size,same,day,grade", *lines)
+
+
+def test_columns_are_recognised(found):
+    given, outcomes = options(found, TableState())
+    assert given == ColumnOptions(drop=("same", "day"), categorical=("sex",), row_names="name")
+    assert outcomes == ()
+
+
+def test_ticks_and_roles_change_the_options(found):
+    state = TableState()
+    edit(found, state, 2, use=False)
+    edit(found, state, 5, role="category")
+    given, _ = options(found, state)
+    assert given.drop == ("size", "same", "day")
+    assert given.categorical == ("sex", "grade")
+    assert state.version == 0  # The editor shows what its user did.
+    edit(found, state, 4, use=True)
+    assert options(found, state)[0].dates == ("day=use",)
+
+
+def test_what_names_the_rows_is_used_if_it_is_ticked(found):
+    state = TableState()
+    edit(found, state, 0, use=True)
+    assert state.edits["name"] == Choice(True, "category")
+    assert state.version == 1
+    given, _ = options(found, state)
+    assert (given.columns, given.drop) == (("name", "sex", "size", "grade"), ())
+
+
+def test_what_cannot_be_is_put_back_with_a_sentence(found, golden):
+    said = []
+    for row, cells in ((1, {"role": "month"}), (3, {"use": True})):
+        state = TableState()
+        edit(found, state, row, **cells)
+        assert (state.edits, state.version) == ({}, 1)
+        said.append(state.said)
+    golden(said)
+
+
+def test_known_groups_weights_and_outcomes_are_not_used(found):
+    state = TableState()
+    edit(found, state, 1, role="outcomes")
+    edit(found, state, 2, role="weights")
+    edit(found, state, 5, role="labels")
+    edit(found, state, 4, role="outcomes")
+    given, outcomes = options(found, state)
+    assert outcomes == ("sex", "day")
+    assert (given.weights, given.labels, given.drop) == ("size", "grade", ("same",))
+    edit(found, state, 2, role="labels")
+    given, _ = options(found, state)
+    assert (given.labels, given.weights) == ("size", None)
+    assert given.drop == ("same", "grade")
+    assert "grade" in state.said
+
+
+def test_an_answer_drops_the_edits_of_its_column_alone(found):
+    state = TableState()
+    edit(found, state, 2, use=False)
+    edit(found, state, 5, role="category")
+    answer = Answer(("key",), ("grade",), "?", "Leave it out", (drop_column("grade"),))
+    state.answer(answer)
+    assert state.edits == {"size": Choice(False, "number")}
+    assert state.version == 1
+    assert options(found, state)[0].drop == ("size", "same", "day", "grade")
+    state.undo(answer)
+    assert (state.answers, state.version) == ([], 2)
+    assert options(found, state)[0].drop == ("size", "same", "day")
+
+
+def test_an_answer_on_how_numbers_are_written_is_a_role():
+    lines = ["code,sum", *(f'c{i},"1,{100 + 7 * i}"' for i in range(40))]
+    found = inspect(*lines)
+    state, way = TableState(), read_as("sum", "1234,56")
+    assert options(found, state)[0].numbers == ()
+    state.answer(Answer((), ("sum",), "?", "Read as 1.1", (way,)))
+    found = inspect(*lines, numbers=(way.value,))
+    assert options(found, state)[0].numbers == ("sum=1234,56",)
+    assert "1234,56" in decisions.list_roles(found.columns[1])
+
+
+@pytest.fixture(scope="module")
+def doubts():
+    return find_examples()[0]
+
+
+def test_every_doubt_can_be_answered_and_advice_comes_first(doubts):
+    for code, doubt in doubts.items():
+        offers = decisions.list_offers(doubt)
+        assert offers or code == "nothing left", code
+        if doubt.fix:
+            assert set(offers[0][1]) == set(doubt.fix), code
+
+
+def test_answers_are_short(doubts, golden):
+    said = {
+        code: " · ".join(label for label, _ in decisions.list_offers(doubt))
+        for code, doubt in sorted(doubts.items())
+    }
+    golden([f"{code}: {labels}" for code, labels in said.items()])
+
+
+def test_repeated_ids_offer_lines_of_cases(doubts):
+    (group, fixes), (leave, _) = decisions.list_offers(doubts["repeated ids"])
+    assert isinstance(fixes[0].value, CaseOptions)
+    assert group.startswith("Group by")
+    assert leave.startswith("Leave")
+
+
+def test_what_was_answered_is_asked_again_only_if_its_fix_is_another(doubts):
+    doubt, state = doubts["extra rows"], TableState()
+    state.answer(decisions.find_answers([doubt])[0])
+    assert decisions.open_questions([doubt], state) == []
+    other = doubt._replace(fix=(doubt.fix[0]._replace(value=9),))
+    assert decisions.open_questions([other], state) == [[other]]
+
+
+def test_values_are_written_plainly():
+    found = inspect("sum,a", *(f"{1_500_000 + i * i},{i % 3}" for i in range(12)))
+    assert decisions.describe_values(found.columns[0]) == "1,500,000 to 1,500,121"
