@@ -62,7 +62,9 @@ class Settings(NamedTuple):
     def n_columns(self) -> int:
         """How many columns are used; those of case, time and variable do not count."""
         given = self.options
-        aside = {*given.drop, given.row_names, given.labels, given.known, *(given.lines or ())[:3]}
+        aside = {*given.drop, given.row_names, given.labels, given.known}
+        if given.lines:
+            aside |= {given.lines.case, given.lines.time, given.lines.variable}
         return sum(name not in aside for name in given.columns or self.names)
 
 

@@ -29,33 +29,14 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--assess/--no-assess", "wants_verdict", default=True, show_default=True,
               help="Say whether the clusters are clearer than those of tables without groups, and "
               "how stable they are; takes some seconds.")  # fmt: skip
-@click.option("--columns", multiple=True, metavar="NAMES",
-              help="Use these columns only: names with commas between them. May be "
-              "repeated.")  # fmt: skip
-@click.option("--drop", multiple=True, metavar="NAMES",
-              help="Leave these columns out of the clustering.")  # fmt: skip
-@click.option("--categorical", multiple=True, metavar="NAMES",
-              help="Columns of numbers that are codes of categories. Columns of text always "
-              "are.")  # fmt: skip
-@click.option("--id", "row_names", metavar="NAME", help="Column that names the rows; not used.")
-@click.option("--label", "labels", metavar="NAME",
-              help="Column with known groups: compared with the clusters, never used to find "
-              "them.")  # fmt: skip
-@click.option("--known", metavar="NAME",
-              help="Column with the groups of some rows, empty elsewhere: these rows keep them, "
-              "the others follow, and clusters carry their names.")  # fmt: skip
+@_options.of_table("columns", "drop", "categorical", "row_names", "labels", "known", "weights")
 @click.option("--outcome", "outcomes", multiple=True, metavar="NAMES",
               help="Columns to compare between the clusters, such as days or relapsed; not used "
               "to find them. May be repeated.")  # fmt: skip
 @click.option("--like", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Model of an earlier table, from --save: clusters that match its clusters get "
               "their numbers and names, and it is said what became of the others.")  # fmt: skip
-@click.option("--weights", metavar="NAME",
-              help="Column that says how much each row counts, as in a survey; not used "
-              "otherwise.")  # fmt: skip
-@click.option("--yes", "take_advice", is_flag=True,
-              help="Take the advice that `pckid inspect` would give: codes for missing values, "
-              "columns to leave out, formats of numbers.")  # fmt: skip
+@_options.of_table("take_advice")
 @_options.cases
 @_options.out_long
 @click.option("--group", "groups", multiple=True, metavar="NAME=PATTERN",
@@ -77,14 +58,10 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="Set a parameter of pckid.PCKID: max_components=20, scaling=common for columns "
               "in one unit, missingness=informative, device=cuda. May be repeated.")  # fmt: skip
-@click.option("--paper", is_flag=True,
-              help="Cluster as in the paper's experiments: its mixtures, its weights, its "
-              "embedding. Options given beside it still hold.")  # fmt: skip
 @click.option("--seed", "random_state", type=click.IntRange(0, 2**32 - 1), default=0,
               show_default=True,
               help="Start of the random numbers: the same seed gives the same "
               "clusters.")  # fmt: skip
-@_options.jobs
 @click.option("--stream", is_flag=True,
               help="Read Parquet, Arrow or plain CSV in batches, as is done where the table would "
               "take more than a quarter of the memory.")  # fmt: skip

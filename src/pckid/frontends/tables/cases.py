@@ -67,7 +67,8 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         table = replace(lines.table, data=lines.table.data.slice(0, 0))
         empty = lines.columns._replace(X=lines.X[:0].copy(), texts={})
         lines = replace(lines, table=table, columns=empty)
-    keys = {key: value for key, value in options._asdict().items() if key != "keep"}
+    keys = {key: value for key, value in vars(options).items() if key != "keep"}
+    keys["static"] = options.static or None
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:
         series = from_long(frame, **keys, like=like)
