@@ -34,11 +34,12 @@ def _given_pairs(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def as_arguments(options: Iterable[tuple[str, Any]]) -> str:
-    """Write names and values of options; the columns to drop in one, and last, if that is safe."""
+    """Write names and values of options; what is to drop in one, and last, if that is safe."""
     options = list(options)
-    drops = [value for key, value in options if key == "drop"]
-    if drops and all("," not in name and name == name.strip() for name in drops):
-        options = [pair for pair in options if pair[0] != "drop"] + [("drop", ",".join(drops))]
+    for option in ("drop_rows", "drop"):
+        drops = [str(value) for key, value in options if key == option]
+        if drops and all("," not in name and name == name.strip() for name in drops):
+            options = [pair for pair in options if pair[0] != option] + [(option, ",".join(drops))]
     return " ".join(as_argument(*pair) for pair in options)
 
 

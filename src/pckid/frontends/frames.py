@@ -19,7 +19,7 @@ from pckid.frontends.wording import LEFT_OUT, Dialect, refuse_undecided, write_f
 PYTHON = Dialect(
     write=as_parameters,
     names={
-        **{key: as_parameter(key) for key in ("columns", "categorical", "sheet")},
+        **{key: as_parameter(key) for key in ("columns", "categorical", "sheet", "drop_rows")},
         "dates": as_parameter("dates", ["use"]),
         "skip_first": as_parameter("skip_first", [0]),
         "header": as_parameter("header", [False]),
@@ -53,7 +53,7 @@ class TableFrame(NamedTuple):
 _OFFERED = (
     "na_values", "numbers", "dates", "columns", "drop", "categorical", "not_missing", "limits",
     "take_advice", "delimiter", "decimal", "encoding", "header", "sheet", "skip_first",
-    "skip_below", "skip_last",
+    "skip_below", "skip_last", "drop_rows",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
 

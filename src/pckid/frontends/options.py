@@ -93,6 +93,10 @@ class ReadOptions:
         0, "Rows at the end of a text file or sheet to leave out, such as totals and notes; blank "
         "ones do not count.", shows="N",
     )  # fmt: skip
+    drop_rows: tuple[str, ...] = _option(
+        (), "Rows of a text file or sheet to leave out, by their numbers as notes give them.",
+        shows="ROWS",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

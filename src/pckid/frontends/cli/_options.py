@@ -18,7 +18,7 @@ HEADINGS = {
     ),
     "How the table is read": (
         "take_advice", "na_values", "limits", "numbers", "dates", "delimiter", "encoding", "sheet",
-        "skip_first", "skip_below", "skip_last", "header",
+        "skip_first", "skip_below", "skip_last", "drop_rows", "header",
     ),
     "Several lines for each case": ("case", "time"),
     "What is written": (
@@ -119,7 +119,7 @@ def _of_table(name: str) -> Decorator:
 
 reading = of_table(
     "na_values", "not_missing", "limits", "numbers", "dates", "delimiter", "decimal", "encoding",
-    "sheet", "skip_first", "skip_below", "skip_last", "header",
+    "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
 )  # fmt: skip
 
 cases = of_table("case", "time", "variable", "value", "static", "bins", "from_first")

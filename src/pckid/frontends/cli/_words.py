@@ -18,7 +18,7 @@ from pckid.frontends.wording import Dialect, refuse_undecided, write_note, write
 SHELL = Dialect(
     write=lambda fixes: as_arguments(pairs_of(fixes)),
     names={
-        **{key: as_argument(key) for key in ("columns", "categorical", "sheet")},
+        **{key: as_argument(key) for key in ("columns", "categorical", "sheet", "drop_rows")},
         "dates": as_argument("dates", "use"),
         "skip_first": as_argument("skip_first", 0),
         "header": "--no-header",
