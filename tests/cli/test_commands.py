@@ -18,6 +18,7 @@ import xlsxwriter
 import pckid as package
 from pckid._utils.commands import as_argument
 from pckid.frontends.cli import COMMANDS
+from pckid.frontends.cli._options import HEADINGS
 from pckid.frontends.cli.cluster import cluster
 from pckid.frontends.options import (
     OPTIONS,
@@ -317,6 +318,18 @@ def test_shell_and_python_take_the_options_of_one_table():
     }
     with pytest.raises(TypeError, match="no parameter 'decimals'"):
         package.read_table("t.csv", decimals=",")
+
+
+def test_the_help_of_cluster_fits_on_two_screens_under_headings(pckid):
+    lines = pckid("cluster", "--help").out.decode().splitlines()
+    assert len(lines) <= 104
+    assert sum(line.startswith("  -") for line in lines) <= 35
+    assert [line for line in lines if line.endswith(":") and line[0] != " "] == [
+        f"{heading}:" for heading in (*HEADINGS, "Help")
+    ]
+    every = pckid("cluster", "--help-all").out.decode()
+    assert "Seldom needed:" in every
+    assert "--escape-formulas" in every
 
 
 def test_version_and_module(pckid):

@@ -75,8 +75,8 @@ class ReadOptions:
     header: bool = _option(True, "Whether the first row of a text file or sheet holds the names.")
     sheet: str | None = _option(
         None,
-        "Sheet of a spreadsheet: its name, its number from 1, or all for every one with the "
-        "columns of the first. By default the first that is visible and holds a table.",
+        "Sheet of a spreadsheet: its name, its number from 1, or all of the same columns. "
+        "By default the first that is visible and holds a table.",
         shows="NAME",
     )
     skip_first: int | None = _option(
@@ -90,9 +90,10 @@ class ReadOptions:
         shows="N",
     )
     skip_last: int = _option(
-        0, "Rows at the end of a text file or sheet to leave out, such as totals and notes; blank "
-        "ones do not count.", shows="N",
-    )  # fmt: skip
+        0,
+        "Rows at the end of a text file or sheet to leave out, such as totals and notes.",
+        shows="N",
+    )
     drop_rows: tuple[str, ...] = _option(
         (), "Rows of a text file or sheet to leave out, by their numbers as notes give them.",
         shows="ROWS",
@@ -141,7 +142,7 @@ class ColumnOptions:
     drop: tuple[str, ...] = _option((), "Columns to leave out.", shows="NAMES")
     categorical: tuple[str, ...] = _option(
         (),
-        "Columns of numbers that are codes of categories. Columns of text always are.",
+        "Columns of numbers that are codes of categories.",
         shows="NAMES",
     )
     na_values: tuple[str, ...] = _option(
@@ -153,8 +154,8 @@ class ColumnOptions:
     )
     limits: str = _option(
         "",
-        "What becomes of limits such as <0.5 and >100 among numbers: the number itself, half "
-        "of it where it follows <, or missing. Asked about by default.",
+        "What becomes of limits such as <0.5 among numbers: the number itself, half of it, or "
+        "missing. Asked about by default.",
         choices=("value", "half", "missing"),
     )
     numbers: tuple[str, ...] = _option(
@@ -169,13 +170,14 @@ class ColumnOptions:
     row_names: str | None = _option(None, "Column that names the rows; not used.", shows="NAME")
     labels: str | None = _option(
         None,
-        "Column with known groups: compared with the clusters, never used to find them.",
+        "Column with known groups: compared with the clusters, not used.",
         shows="NAME",
     )
     known: str | None = _option(
-        None, "Column with the groups of some rows, empty elsewhere: these rows keep them, the "
-        "others follow, and clusters carry their names.", shows="NAME",
-    )  # fmt: skip
+        None,
+        "Column with the groups of some rows, empty elsewhere: these keep them, others follow.",
+        shows="NAME",
+    )
     weights: str | None = _option(
         None, "Column that says how much each row counts, as in a survey.", shows="NAME"
     )

@@ -14,7 +14,7 @@ from pckid.frontends.options import OPTIONS
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
     "Which columns, and as what": (
-        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "groups",
+        "columns", "drop", "categorical", "row_names", "labels", "known", "weights",
     ),
     "How the table is read": (
         "take_advice", "na_values", "limits", "numbers", "dates", "delimiter", "encoding", "sheet",
@@ -26,6 +26,7 @@ HEADINGS = {
     ),
 }  # fmt: skip
 """Options that most people meet, by the headings under which help lists them."""
+_WIDEST = 22  # of what stands before what an option does, unless that begins in the next line
 
 
 class TableCommand(click.Command):
@@ -47,14 +48,15 @@ class TableCommand(click.Command):
             return
         for heading, names in HEADINGS.items():
             with formatter.section(heading):
-                formatter.write_dl([records.pop(name) for name in names if name in records])
+                shown = [records.pop(name) for name in names if name in records]
+                formatter.write_dl(shown, col_max=_WIDEST)
         helps = [name for name in records if "help" in name]
         asked = [records.pop(name) for name in helps]
         if ctx.meta.get("help_all"):
             with formatter.section("Seldom needed"):
-                formatter.write_dl(list(records.values()))
+                formatter.write_dl(list(records.values()), col_max=_WIDEST)
         with formatter.section("Help"):
-            formatter.write_dl(asked)
+            formatter.write_dl(asked, col_max=_WIDEST)
 
     def invoke(self, ctx: click.Context) -> Any:
         be_quiet(ctx.params.get("quiet", False))
@@ -92,7 +94,7 @@ def _show_all(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
 
 help_all = click.option(
     "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
-    help="Show all options, those that few people need among them, and exit.",
+    help="Show options that few people need, too, and exit.",
 )  # fmt: skip
 
 
@@ -130,15 +132,13 @@ jobs = click.option(
 
 outliers = click.option(
     "--outliers", is_flag=True,
-    help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
-    "deviations. Rows above 3 are unusual.",
+    help="Add a column `outlier_score`; rows above 3 are unusual.",
 )  # fmt: skip
 
 writing = stack_options(
     click.option(
         "--out", "-o", type=click.Path(dir_okay=False), metavar="FILE",
-        help="Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow; .csv.gz and the like "
-        "are compressed) instead of to standard output.",
+        help="Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .csv.gz and the like).",
     ),
     click.option(
         "--escape-formulas", is_flag=True,
