@@ -18,8 +18,15 @@ import xlsxwriter
 import pckid as package
 from pckid._utils.commands import as_argument
 from pckid.frontends.cli import COMMANDS
+from pckid.frontends.cli._options import HEADINGS
 from pckid.frontends.cli.cluster import cluster
-from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.options import (
+    OPTIONS,
+    CaseOptions,
+    ColumnOptions,
+    ReadOptions,
+    pick_options,
+)
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
@@ -285,22 +292,42 @@ def test_examples_of_the_help_run(pckid, example_files):
 
 def test_options_that_are_parameters_are_written_as_they_are_typed():
     options = [o for o in cluster.params if o.name in package.PCKID().get_params()]
-    assert len(options) == 3
+    assert len(options) == 2
     for option in options:
         assert as_argument(option.name) in option.opts
 
 
-def test_shell_and_python_read_tables_by_the_same_options():
-    known = {each.name: each.default for each in fields(ReadOptions) + fields(ColumnOptions)}
-    shell = {option.name.removeprefix("no_"): option.multiple for option in cluster.params[1:]}
-    elsewhere = {"fallback_encoding", "lines", "missing_columns"}
-    assert known.keys() - shell == elsewhere
-    flags = {flag for option in cluster.params[1:] for flag in option.opts}
-    assert {as_argument(name) for name in known.keys() - elsewhere - {"header"}} <= flags
-    several = {name for name, default in known.items() if isinstance(default, tuple)}
-    assert several == {name for name in known if shell.get(name)}
-    elsewhere |= {"row_names", "labels", "known", "weights"}
-    assert known.keys() - signature(package.read_table).parameters == elsewhere
+def test_shell_and_python_take_the_options_of_one_table():
+    shell = {option.name: option for option in cluster.params}
+    assert OPTIONS.keys() - shell.keys() == {"missing_columns"}
+    for name, option in OPTIONS.items():
+        if name in shell and name != "header":
+            assert as_argument(name) in shell[name].opts
+            assert (shell[name].multiple, shell[name].help) == (option.several, option.told)
+    given = {k: v for k, v in cluster.make_context("cluster", ["t.csv"]).params.items() if v}
+    reading, columns = pick_options(given)
+    assert (reading, columns) == (ReadOptions(), ColumnOptions())
+    taken = signature(package.read_table).parameters
+    aside = {"row_names", "labels", "known", "weights", "missing_columns"}
+    aside |= {each.name for each in fields(CaseOptions)} - {"keep"}
+    assert OPTIONS.keys() - taken.keys() == aside
+    assert {name: taken[name].default for name in OPTIONS.keys() - aside} == {
+        name: OPTIONS[name].default for name in OPTIONS.keys() - aside
+    }
+    with pytest.raises(TypeError, match="no parameter 'decimals'"):
+        package.read_table("t.csv", decimals=",")
+
+
+def test_the_help_of_cluster_fits_on_two_screens_under_headings(pckid):
+    lines = pckid("cluster", "--help").out.decode().splitlines()
+    assert len(lines) <= 104
+    assert sum(line.startswith("  -") for line in lines) <= 35
+    assert [line for line in lines if line.endswith(":") and line[0] != " "] == [
+        f"{heading}:" for heading in (*HEADINGS, "Help")
+    ]
+    every = pckid("cluster", "--help-all").out.decode()
+    assert "Seldom needed:" in every
+    assert "--escape-formulas" in every
 
 
 def test_version_and_module(pckid):

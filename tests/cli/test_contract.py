@@ -62,7 +62,7 @@ def test_bad_tables_end_with_3_and_a_sentence(pckid, tables, name, sentence):
         ["cluster", "good.csv", "-k", "2", "--drop", "a,b"],
         ["cluster", "good.csv", "-k", "2", "--set", "max_samples=1.5"],
         ["cluster", "good.csv", "-k", "2", "--delimiter", "ab"],
-        ["cluster", "good.csv", "-k", "2", "--jobs", "0"],
+        ["cluster", "good.csv", "-k", "2", "--set", "n_jobs=0"],
         ["cluster", "good.csv", "-k", "2", "--out", "good.csv"],
         ["cluster", "good.csv", "-k", "2", "--report", "./good.csv"],
         ["cluster", "good.csv", "-k", "2", "--out", "no/such/folder.csv"],

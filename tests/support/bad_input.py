@@ -521,7 +521,9 @@ ROWS = [
     Row(
         "n_jobs = 100,000",
         Call("the labels of any other number", many_jobs),
-        Run(0, "", cluster(csv(), "--jobs", "100000"), None, "the labels of any other number"),
+        Run(
+            0, "", cluster(csv(), "--set", "n_jobs=100000"), None, "the labels of any other number"
+        ),
     ),
     Row(
         "a negative reg_covar",

@@ -71,7 +71,7 @@ def test_short_columns_are_read_together_as_they_are_alone():
             if isinstance(alone, np.ndarray):
                 np.testing.assert_array_equal(found, alone)
             else:
-                assert found == alone == (1, 3, "x", 4, (("x", 1),))
+                assert found == alone == (1, 3, "x", 4, (("x", 1),), (4,))
 
 
 ODD = (
@@ -146,10 +146,10 @@ def test_true_and_false_in_words_are_numbers_as_they_are_in_parquet(decimal):
 @pytest.mark.parametrize(
     ("cells", "found"),
     [
-        (["True", "False", "unknown", "NA"], (1, 3, "unknown", 3, (("unknown", 1),))),
-        (["True", "False", "1"], (1, 3, "1", 3, (("1", 1),))),
-        (["1", "0", "True"], (1, 3, "True", 3, (("True", 1),))),
-        (["yes", "no"], (2, 2, "yes", 1, (("yes", 1), ("no", 1)))),
+        (["True", "False", "unknown", "NA"], (1, 3, "unknown", 3, (("unknown", 1),), (3,))),
+        (["True", "False", "1"], (1, 3, "1", 3, (("1", 1),), (3,))),
+        (["1", "0", "True"], (1, 3, "True", 3, (("True", 1),), (3,))),
+        (["yes", "no"], (2, 2, "yes", 1, (("yes", 1), ("no", 1)), (1, 2))),
     ],
 )
 def test_true_and_false_are_not_mixed_with_others(cells, found):
@@ -158,7 +158,7 @@ def test_true_and_false_are_not_mixed_with_others(cells, found):
 
 def test_text_is_told_apart_from_a_stray_code():
     text = try_numbers(table(["x", "y", "NA"]), "a", DEFAULT)
-    assert text == (2, 2, "x", 1, (("x", 1), ("y", 1)))
+    assert text == (2, 2, "x", 1, (("x", 1), ("y", 1)), (1, 2))
     stray = try_numbers(table(["1", "2", "<0.5"]), "a", DEFAULT)
     assert (stray.n_cells, stray.example, stray.row) == (1, "<0.5", 3)
 

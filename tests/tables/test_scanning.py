@@ -9,13 +9,17 @@ import threading
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
-from pckid.exceptions import TableError
+from pckid.exceptions import OptionError, TableError
+from pckid.frontends.options import ReadOptions
 from pckid.frontends.tables import scanning, text
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import Source
 
@@ -208,3 +212,36 @@ def test_columns_of_one_name_get_numbers():
     assert facts[0] == ("renamed", {"old": "a", "new": "a (3)"})
     assert facts[0] == ("renamed", {"old": "a", "new": "a (3)"})
     assert scanning.unique_names(["a", "b"]) == (["a", "b"], ())
+
+
+def test_rows_are_left_out_by_the_numbers_that_doubts_give(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = [f"{i % 7}.5,{i * i % 11}" for i in range(1, 41)]
+    lines[3], lines[8] = "North,3", "All of it,"
+    path.write_text("\n".join(["a,b", *lines]))
+    [doubt] = prepare(open_table(str(path))).problems
+    assert (doubt.code, doubt.data["rows"]) == ("text among numbers", [4, 9])
+    one = prepare(open_table(str(path), ReadOptions(drop_rows=("4",))))
+    assert (one.table.n_rows, one.problems[0].data["rows"]) == (39, [9])
+    assert one.problems[0].data["where"] == "row 9"
+    both = prepare(open_table(str(path), ReadOptions(drop_rows=("4", "9"))))
+    kept = [float(line.split(",")[0]) for i, line in enumerate(lines) if i not in (3, 8)]
+    assert (both.problems, both.X[:, 0].tolist()) == ((), kept)
+    for wrong in ("0", "41", "x"):
+        with pytest.raises(OptionError):
+            open_table(str(path), ReadOptions(drop_rows=(wrong,)))
+
+
+def test_rows_of_a_sheet_are_left_out_by_its_own_numbers(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        for row, cells in enumerate(
+            [["a title"], [], ["a", "b"], [1, 2], [], ["North", 3], [4, 5]]
+        ):
+            sheet.write_row(row, 0, cells)
+    [doubt] = prepare(open_table(str(path))).problems
+    assert (doubt.data["rows"], doubt.data["where"]) == ([6], "row 6 of the sheet")
+    left = open_table(str(path), ReadOptions(drop_rows=("6",)))
+    assert left.data.column("b").to_pylist() == [2, 5]
+    assert left.parts[0].numbers.tolist() == [4, 7]

@@ -1,15 +1,13 @@
 """Commands are written so that the shell and the program take them as they are meant."""
 
 import shlex
-from dataclasses import fields
 
 import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pckid._utils.commands import as_arguments, as_parameter, write_command
-from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid._utils.commands import as_arguments, write_command
 
 
 def parse(command):
@@ -62,9 +60,3 @@ def test_a_point_at_the_end_of_a_value_is_not_the_end_of_a_sentence():
 def test_columns_are_dropped_in_one_where_commas_and_spaces_do_not_matter(drops, written):
     options = [("drop", drops[0]), ("dates", "use"), ("drop", drops[1])]
     assert as_arguments(options) == written
-
-
-def test_parameters_that_take_several_values_are_written_as_lists():
-    for each in (*fields(ReadOptions), *fields(ColumnOptions)):
-        value = "[...]" if isinstance(each.default, tuple) else "..."
-        assert as_parameter(each.name) == f"{each.name}={value}"

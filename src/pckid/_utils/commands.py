@@ -1,4 +1,4 @@
-"""Commands and their options, written as they are typed in a shell, or as parameters in Python."""
+"""Commands and their options, written as they are typed in a shell."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,8 +10,6 @@ _SHORT = {
     "take_advice": "yes", "random_state": "seed", "n_jobs": "jobs", "groups": "group",
     "settings": "set", "outcomes": "outcome",
 }  # fmt: skip
-LISTS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
-"""Options that take several values; all others take one."""
 
 
 def write_command(words: Sequence[str], *options: Mapping[str, Any]) -> str:
@@ -36,11 +34,12 @@ def _given_pairs(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def as_arguments(options: Iterable[tuple[str, Any]]) -> str:
-    """Write names and values of options; the columns to drop in one, and last, if that is safe."""
+    """Write names and values of options; what is to drop in one, and last, if that is safe."""
     options = list(options)
-    drops = [value for key, value in options if key == "drop"]
-    if drops and all("," not in name and name == name.strip() for name in drops):
-        options = [pair for pair in options if pair[0] != "drop"] + [("drop", ",".join(drops))]
+    for option in ("drop_rows", "drop"):
+        drops = [str(value) for key, value in options if key == option]
+        if drops and all("," not in name and name == name.strip() for name in drops):
+            options = [pair for pair in options if pair[0] != option] + [(option, ",".join(drops))]
     return " ".join(as_argument(*pair) for pair in options)
 
 
@@ -53,17 +52,3 @@ def as_argument(key: str, value: Any = True) -> str:
     text = shlex.quote(str(value))
     # Without quotes, a point at the end of "n.b." would read as the end of the sentence.
     return f"{flag} '{text}'" if text.endswith(".") else f"{flag} {text}"
-
-
-def as_parameters(options: Iterable[tuple[str, Any]]) -> str:
-    """Write names and values as parameters of `pckid.read_table`: "drop=['notes'], sheet='2'"."""
-    options = list(options)
-    keys = dict.fromkeys(key for key, _ in options)
-    return ", ".join(as_parameter(key, [v for k, v in options if k == key]) for key in keys)
-
-
-def as_parameter(key: str, values: Sequence[Any] = ()) -> str:
-    """Write one parameter: "drop=['notes']", or "drop=[...]" without values."""
-    if key in LISTS:
-        return f"{key}={list(dict.fromkeys(values))!r}" if values else f"{key}=[...]"
-    return f"{key}={values[-1]!r}" if values else f"{key}=..."

@@ -25,7 +25,7 @@ from pckid.input.cells import as_text
 from pckid.input.known import read_known
 
 # Longer batches gain nothing.
-_MOST_ROWS = 1 << 15
+_MOST_ROWS = 1 << 14
 # A batch is held as Arrow columns, as floats, standardised, and in parts of each.
 _BYTES_PER_NUMBER = 256
 # Bytes of texts that the cells of a batch may name by a number.
@@ -152,6 +152,9 @@ class DatasetRows(BlockedRows):
                 part = pa.Table.from_batches([batch.slice(first, n_rows)]).select(columns)
                 yield start + first, part
             start += batch.num_rows
+            # What this batch took is given back before the next one comes.
+            batch = part = None
+            pa.system_memory_pool().release_unused()
 
     def _convert(
         self, start: int, data: Any, others: Sequence[str], groups: np.ndarray | None

@@ -288,7 +288,7 @@ def list_doubts(
 ) -> list[Doubt]:
     """List what is doubtful: as found, but for columns changed by hand, and as they are now."""
     lines, special = options.lines, [options.row_names]
-    special += list(lines[:3]) if lines else []
+    special += [lines.case, lines.time, lines.variable] if lines else []
     unchanged = [d for d in found.problems if d.code in ABOUT_ROWS or d.column not in state.edits]
     doubts = {(doubt.code, doubt.column): doubt for doubt in (*checked, *unchanged)}
     return [

@@ -2,23 +2,24 @@
 
 import importlib.util
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import Parameter, signature
+from textwrap import fill
 from typing import Any, NamedTuple
 
-from pckid._utils.commands import as_parameter, as_parameters
 from pckid._utils.files import ORIGIN, printable_name
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.options import pairs_of, pick_options
+from pckid.frontends.options import OPTIONS, as_parameter, as_parameters, pick_options
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import LEFT_OUT, Dialect, refuse_undecided, write_findings
 
 PYTHON = Dialect(
-    write=lambda fixes: as_parameters(pairs_of(fixes)),
+    write=as_parameters,
     names={
-        **{key: as_parameter(key) for key in ("columns", "categorical", "sheet")},
+        **{key: as_parameter(key) for key in ("columns", "categorical", "sheet", "drop_rows")},
         "dates": as_parameter("dates", ["use"]),
         "skip_first": as_parameter("skip_first", [0]),
         "header": as_parameter("header", [False]),
@@ -49,27 +50,32 @@ class TableFrame(NamedTuple):
     notes: list[str]
 
 
-def read_table(
-    path: str | os.PathLike[str],
-    *,
-    na_values: Sequence[str] = (),
-    numbers: Sequence[str] = (),
-    dates: Sequence[str] = (),
-    columns: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    not_missing: Sequence[str] = (),
-    limits: str = "",
-    take_advice: bool = False,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    header: bool = True,
-    sheet: str | int | None = None,
-    skip_first: int | None = None,
-    skip_below: int = 0,
-    skip_last: int = 0,
-) -> TableFrame:
+_OFFERED = (
+    "na_values", "numbers", "dates", "columns", "drop", "categorical", "not_missing", "limits",
+    "take_advice", "delimiter", "decimal", "encoding", "header", "sheet", "skip_first",
+    "skip_below", "skip_last", "drop_rows",
+)  # fmt: skip
+_KINDS = {"N": "int", "": "bool"}
+
+
+def _take_options(function: Callable[..., TableFrame]) -> Callable[..., TableFrame]:
+    """Give a function the options of a table as parameters, and describe these in its docstring."""
+    own, lines = signature(function), []
+    parameters = [each for each in own.parameters.values() if each.kind != each.VAR_KEYWORD]
+    for name, default, told, shows, choices in map(OPTIONS.__getitem__, _OFFERED):
+        kind = "sequence of str" if OPTIONS[name].several else _KINDS.get(shows, "str")
+        kind = f"{{{', '.join(map(repr, choices))}}}" if choices else kind
+        text = fill(told, 96, initial_indent=" " * 8, subsequent_indent=" " * 8)
+        lines.append(f"    {name} : {kind}, default={default!r}\n{text}")
+        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
+    function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    if function.__doc__:
+        function.__doc__ = function.__doc__.replace("    **options\n", "\n".join(lines) + "\n")
+    return function
+
+
+@_take_options
+def read_table(path: str | os.PathLike[str], **options: Any) -> TableFrame:
     """Read a table as the command line does.
 
     Numbers are read as they are written, with thousands separators, currency, percent signs and
@@ -80,43 +86,7 @@ def read_table(
     path : str or path-like
         A CSV, TSV, Parquet or Arrow file, also compressed, a folder of Parquet files, a
         spreadsheet (.xlsx, .xls, .ods), or a file of Stata, SPSS or SAS.
-    na_values : sequence of str, default=()
-        Further contents of cells that mean missing, such as "-9999", or "age=-9" in one column.
-    numbers : sequence of str, default=()
-        How numbers are written, as 1234.56 would be: "1.234,56" for all columns, or
-        "revenue=1.234,56" for one. Detected by default.
-    dates : sequence of str, default=()
-        "leave-out", "use" (days; durations in hours), "month", "hour", "day-first" or
-        "month-first", for all columns or for one: "visit=use". Letters of strptime use dates that
-        are written otherwise: "born=%d %b %Y".
-    columns : sequence of str, default=()
-        The columns to use, names of rows among them; all by default.
-    drop : sequence of str, default=()
-        Columns to leave out.
-    categorical : sequence of str, default=()
-        Columns of numbers that are codes of categories.
-    not_missing : sequence of str, default=()
-        Contents of cells that usually mean missing, and are values here. "none", "nil" and "-" mean
-        missing only among numbers.
-    limits : {"", "value", "half", "missing"}, default=""
-        What becomes of limits such as "<0.5" and ">100" among numbers; asked about by default.
-        "half" halves those with "<".
-    take_advice : bool, default=False
-        Do what `pckid inspect` would advise, instead of raising an error that says so.
-    delimiter, decimal, encoding : str, default=None
-        How a text file is written; detected by default.
-    header : bool, default=True
-        Whether the first row of a text file or spreadsheet holds the names.
-    sheet : str or int, default=None
-        Sheet of a spreadsheet, by its name or its number from 1, or "all" for every one with the
-        columns of the first; by default the first that is visible and holds a table.
-    skip_first : int, default=None
-        Lines of a text file, or rows of a sheet, above the table; detected by default.
-    skip_below : int, default=0
-        Rows below the names to leave out, such as units and the questions of a survey.
-    skip_last : int, default=0
-        Rows at the end of a text file or sheet to leave out, such as totals and notes; blank ones
-        are not counted.
+    **options
 
     Returns
     -------
@@ -145,9 +115,12 @@ def read_table(
     Left out, because they name the rows (columns=[...] takes them): customer.
     """
     path = os.fsdecode(path)
-    reading, options = pick_options(locals())
+    unknown = options.keys() - set(_OFFERED)
+    if unknown:
+        raise TypeError(f"read_table has no parameter {min(unknown)!r}.")
+    reading, columns = pick_options(options)
     with parameter_errors(path):
-        prepared = prepare(open_table(path, reading), options)
+        prepared = prepare(open_table(path, reading), columns)
     refuse_undecided(prepared, PYTHON)
     return TableFrame(_to_frame(prepared), write_findings(prepared, PYTHON))
 

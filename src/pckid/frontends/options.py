@@ -1,14 +1,15 @@
-"""How a table is read and which of its columns are used: what every front end may choose."""
+"""The options of a table: how it is read, which of its columns are used, what settles a doubt.
+
+Each is described once, here. The shell's options and the parameters of `read_table` are made from
+these descriptions; a `Fix` names one of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, NamedTuple
-
-from pckid._utils.commands import LISTS
-from pckid.input.cells import as_text
 
 
 class Fix(NamedTuple):
@@ -50,31 +51,82 @@ def set_option(name: str, value: Any = True) -> Fix:
     return Fix(name, value)
 
 
+def _option(default: Any, told: str, *, shows: str = "", choices: tuple[str, ...] = ()) -> Any:
+    """Describe an option: its default, what it does, and what stands for its value in help."""
+    return field(default=default, metadata={"told": told, "shows": shows, "choices": choices})
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """How a file is read; None: to be detected."""
 
-    delimiter: str | None = None  # of a text file, and so are the next three
-    decimal: str | None = None
-    encoding: str | None = None
+    delimiter: str | None = _option(
+        None,
+        "Character between the cells of a text file, or tab. Detected by default.",
+        shows="SIGN",
+    )
+    decimal: str | None = _option(
+        None, "Decimal separator of a text file. Detected by default.", choices=(".", ",")
+    )
+    encoding: str | None = _option(
+        None, "Encoding of a text file, such as cp1252. UTF-8 by default.", shows="NAME"
+    )
     fallback_encoding: str | None = None  # of a text file that is not UTF-8
-    header: bool = True  # whether the first row of a text file or sheet holds the names
-    sheet: str | None = None  # its name, its number from 1, or "all" with the same columns
-    skip_first: int | None = None  # lines of a text file, or rows of a sheet, above the table
-    skip_last: int = 0  # rows at the end of a text file or sheet; blank ones do not count
-    skip_below: int = 0  # rows below the names, such as units and the questions of a survey
+    header: bool = _option(True, "Whether the first row of a text file or sheet holds the names.")
+    sheet: str | None = _option(
+        None,
+        "Sheet of a spreadsheet: its name, its number from 1, or all of the same columns. "
+        "By default the first that is visible and holds a table.",
+        shows="NAME",
+    )
+    skip_first: int | None = _option(
+        None,
+        "Lines of a text file, or rows of a sheet, above the names. Detected by default.",
+        shows="N",
+    )
+    skip_below: int = _option(
+        0,
+        "Rows below the names to leave out, such as units and the questions of a survey.",
+        shows="N",
+    )
+    skip_last: int = _option(
+        0,
+        "Rows at the end of a text file or sheet to leave out, such as totals and notes.",
+        shows="N",
+    )
+    drop_rows: tuple[str, ...] = _option(
+        (), "Rows of a text file or sheet to leave out, by their numbers as notes give them.",
+        shows="ROWS",
+    )  # fmt: skip
 
 
-class CaseOptions(NamedTuple):
+@dataclass(frozen=True)
+class CaseOptions:
     """How several lines of a table make one case: parameters of `pckid.series.from_long`."""
 
-    case: str
-    time: str
-    variable: str | None = None
-    value: str | None = None
-    static: tuple[str, ...] | None = None
-    bins: Any = "auto"
-    from_first: bool = False
+    case: str = _option(
+        "", "Column that names the case where each has several lines, such as the visits of a "
+        "patient. Each case gets one cluster.", shows="NAME",
+    )  # fmt: skip
+    time: str = _option("", "Column with the time of each line: numbers or dates.", shows="NAME")
+    variable: str | None = _option(
+        None,
+        "Where each line holds one value: the column that says what was measured.",
+        shows="NAME",
+    )
+    value: str | None = _option(None, "The column that holds the value measured.", shows="NAME")
+    static: tuple[str, ...] = _option(
+        (),
+        "Columns that are the same in all lines of a case. By default those that change "
+        "within at most a tenth of the cases; the commonest value of the case is taken.",
+        shows="NAMES",
+    )
+    bins: str | int | Sequence[str] = _option(
+        "auto", "Which times share a column: each (none do), a number of bins with about equally "
+        "many lines, or their edges, such as 0,6,12,inf. By default each for up to 50 times if the "
+        "median case has half of them, and else as many bins as it has times.", shows="BINS",
+    )  # fmt: skip
+    from_first: bool = _option(False, "Count time from the first line of each case.")
     keep: bool = False  # whether the lines stay in memory, to be written
 
 
@@ -82,22 +134,59 @@ class CaseOptions(NamedTuple):
 class ColumnOptions:
     """Which columns are used, and as what."""
 
-    columns: tuple[str, ...] = ()  # to use, names of rows and free text among them; () is all
-    drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()  # hold categories, whatever they look like
-    na_values: tuple[str, ...] = ()  # further cells that mean missing: "-9999", or "age=-9"
-    not_missing: tuple[str, ...] = ()  # cells that usually mean missing, and do not here
-    limits: str = ""  # what becomes of "<0.5" among numbers: "value", "half" or "missing"
-    numbers: tuple[str, ...] = ()  # how they are written: "1.234,56", or "revenue=1.234,56"
-    dates: tuple[str, ...] = ()  # what becomes of them: "use", or "visit=use"
-    row_names: str | None = None  # the column that names the rows
-    labels: str | None = None  # the column with known groups
-    known: str | None = None  # the column with the groups of rows that are known, for the fit
-    weights: str | None = None  # the column that says how much each row counts
+    columns: tuple[str, ...] = _option(
+        (),
+        "The columns to use, names of rows and free text among them; all others are left out.",
+        shows="NAMES",
+    )
+    drop: tuple[str, ...] = _option((), "Columns to leave out.", shows="NAMES")
+    categorical: tuple[str, ...] = _option(
+        (),
+        "Columns of numbers that are codes of categories.",
+        shows="NAMES",
+    )
+    na_values: tuple[str, ...] = _option(
+        (), "Further contents of cells that mean missing, such as -9999, or age=-9 in one column. "
+        "Empty cells, NA, null, ? and the like always do.", shows="[NAME=]TEXT",
+    )  # fmt: skip
+    not_missing: tuple[str, ...] = _option(
+        (), "Contents of cells that usually mean missing, and are values here.", shows="TEXT"
+    )
+    limits: str = _option(
+        "",
+        "What becomes of limits such as <0.5 among numbers: the number itself, half of it, or "
+        "missing. Asked about by default.",
+        choices=("value", "half", "missing"),
+    )
+    numbers: tuple[str, ...] = _option(
+        (), "How numbers are written, as 1234.56 would be: 1.234,56 for all columns, or "
+        "revenue=1.234,56 for one. Detected by default.", shows="[NAME=]FORMAT",
+    )  # fmt: skip
+    dates: tuple[str, ...] = _option(
+        (), "What becomes of dates and durations: leave-out (default), use (days; durations in "
+        "hours), month, hour, day-first, month-first, or how they are written in letters of "
+        "strptime, such as born=%d.%m.%Y. For all columns or for one.", shows="[NAME=]CHOICE",
+    )  # fmt: skip
+    row_names: str | None = _option(None, "Column that names the rows; not used.", shows="NAME")
+    labels: str | None = _option(
+        None,
+        "Column with known groups: compared with the clusters, not used.",
+        shows="NAME",
+    )
+    known: str | None = _option(
+        None,
+        "Column with the groups of some rows, empty elsewhere: these keep them, others follow.",
+        shows="NAME",
+    )
+    weights: str | None = _option(
+        None, "Column that says how much each row counts, as in a survey.", shows="NAME"
+    )
     lines: CaseOptions | None = None  # where the rows are lines of cases
     decimal: str | None = None  # the decimal separator, where it is known for sure
-    take_advice: bool = False  # whether fixes are applied that can be
-    missing_columns: bool = False  # whether a table may lack columns of a model: all are missing
+    take_advice: bool = _option(False, "Do what `pckid inspect` advises, instead of asking.")
+    missing_columns: bool = _option(
+        False, "Take columns of the model that the table lacks as missing in all rows."
+    )
 
     @property
     def times(self) -> list[str]:
@@ -108,12 +197,36 @@ class ColumnOptions:
         """Add fixes of columns; those of rows are no matter of columns."""
         changed = dict(vars(self))
         for name, value, _ in fixes:
-            if name in LISTS:
+            if name in changed and OPTIONS[name].several:
                 known = changed[name]
                 changed[name] = known if value in known else (*known, value)
             elif name in changed:
                 changed[name] = value
         return ColumnOptions(**changed)
+
+
+class Option(NamedTuple):
+    """An option as a front end may offer it."""
+
+    name: str
+    default: Any
+    told: str  # what it does
+    shows: str  # what stands for its value in a shell's help
+    choices: tuple[str, ...]
+
+    @property
+    def several(self) -> bool:
+        """Whether it takes several values."""
+        return isinstance(self.default, tuple)
+
+
+OPTIONS = {
+    each.name: Option(each.name, each.default, **each.metadata)
+    for kind in (ReadOptions, ColumnOptions, CaseOptions)
+    for each in fields(kind)
+    if each.metadata
+}
+"""All that people may choose about a table."""
 
 
 def pairs_of(fixes: Iterable[Fix]) -> list[tuple[str, Any]]:
@@ -131,8 +244,8 @@ def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:
     }
     lines = given.pop("lines", None)
     if lines is not None:
-        usual = CaseOptions._field_defaults | {"keep": lines.keep}
-        given |= {k: v for k, v in lines._asdict().items() if v != usual.get(k)}
+        usual = replace(CaseOptions("", ""), keep=lines.keep)
+        given |= {k: v for k, v in vars(lines).items() if v != getattr(usual, k)}
         given.pop("row_names", None)  # the case names them
         if isinstance(lines.bins, list):
             given["bins"] = ",".join(map(str, lines.bins))
@@ -159,4 +272,21 @@ def list_texts(value: Any, name: str) -> tuple[str, ...]:
     """List the texts of an option; one alone, and numbers, are taken, too."""
     if isinstance(value, Mapping):
         raise TypeError(f"{name} is {value!r}. Give a list of texts, as 'COLUMN=…' for one column.")
+    from pckid.input.cells import as_text  # The help of a command does without NumPy.
+
     return tuple(map(as_text, [value] if isinstance(value, str | Real) else value))
+
+
+def as_parameters(fixes: Iterable[Fix]) -> str:
+    """Write fixes as parameters of `pckid.read_table`: "drop=['notes'], sheet='2'"."""
+    values: dict[str, list[Any]] = {}
+    for option, value in pairs_of(fixes):
+        values.setdefault(option, []).append(value)
+    return ", ".join(as_parameter(name, some) for name, some in values.items())
+
+
+def as_parameter(name: str, values: Sequence[Any] = ()) -> str:
+    """Write one parameter: "drop=['notes']", or "drop=[...]" without values."""
+    if name in OPTIONS and OPTIONS[name].several:
+        return f"{name}={list(dict.fromkeys(values))!r}" if values else f"{name}=[...]"
+    return f"{name}={values[-1]!r}" if values else f"{name}=..."

@@ -44,7 +44,9 @@ class Settings(NamedTuple):
     def n_columns(self) -> int:
         """How many columns are used; those of case, time and variable do not count."""
         given = self.options
-        aside = {*given.drop, *self.outcomes, *(given.lines or ())[:3]}
+        aside: set[str | None] = {*given.drop, *self.outcomes}
+        if given.lines:
+            aside |= {given.lines.case, given.lines.time, given.lines.variable}
         aside |= {given.row_names, given.labels, given.known, given.weights}
         return sum(name not in aside for name in given.columns or self.names)
 

@@ -122,7 +122,7 @@ PROBLEMS = {
     ),
     "text among numbers": (
         _TEXT,
-        "{leave} the column out ({drop}), or take it as categories ({category}).",
+        "{leave} the column out ({drop}), {rows}or take it as categories ({category}).",
     ),
     "rows below names": (
         "{n_columns} columns of numbers hold text in {where}{more}, such as {texts!q}: units, or "
@@ -360,7 +360,11 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
         case "repeated ids":
             lines = {key: data[key] for key in ("time", "variable", "value") if key in data}
             more |= {"name": name, "lines": words.lines({"case": name, **lines})}
-    drop = write([drop_column(name)])
+    drop, more["rows"] = write([drop_column(name)]), ""
+    if data.get("rows") and "drop_rows" in words.names:
+        which = write([set_option("drop_rows", row) for row in data["rows"]])
+        rows = "the row" if len(data["rows"]) == 1 else "these rows"
+        more["rows"] = f"leave {rows} out ({which}), "
     more |= {"drop": drop, "category": write([read_as(name, "category")]), "fix": write(fix)}
     more["aside_or_drop"] = " or ".join(filter(None, [words.row_names(name), drop]))
     return _fill(sentence, (), {**data, **more, "say": words.names})

@@ -62,7 +62,7 @@ def _settle(how: Callable[[Answer], None], answer: Answer) -> None:
     how(answer)
     fields = tuple(f"{fix.option}-" for fix in answer.fixes)
     if any(fix.option == "lines" for fix in answer.fixes):
-        fields += ("lines", *CaseOptions._fields)
+        fields += ("lines", *(field.name for field in dataclasses.fields(CaseOptions)))
     for name in [name for name in chosen() if name.startswith(fields)]:
         del chosen()[name]
 

@@ -14,6 +14,8 @@ def main() -> None:
     try:
         _process.catch_signals()
         _process.repair_std_streams()
+        # Others of Arrow's memory pools keep much of what was given back.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
         from pckid.frontends.cli._run import run_command
 
         run_command(sys.argv[1:])

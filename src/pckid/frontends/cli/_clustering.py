@@ -13,6 +13,7 @@ import numpy as np
 
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument
+from pckid._utils.parallel import n_threads
 from pckid._utils.text import list_first
 from pckid.acquisition import next_cells
 from pckid.assessment import Assessment
@@ -95,27 +96,22 @@ def _make_estimator(given: SimpleNamespace) -> PCKID:
         raise click.BadParameter(
             f"there is no parameter {min(unknown)!r}; there are {known}.", param_hint="--set"
         )
-    make = PCKID.as_in_paper if given.paper else PCKID
-    estimator = make(**{"n_clusters": "auto", **_parameters(given)})
+    n_clusters = given.n_clusters or "auto"
+    estimator = PCKID(n_clusters, random_state=given.random_state)
     estimator.set_params(**given.settings)
     try:
         estimator._validate_params()
         place(np.zeros(1), estimator.device)
+        n_threads(estimator.n_jobs)
     except (ImportError, ValueError) as error:
         raise click.BadParameter(str(error).splitlines()[0], param_hint="--set") from None
     return estimator
 
 
-def _parameters(given: SimpleNamespace) -> dict[str, Any]:
-    """Pick the parameters of the model that have options of their own, and were given."""
-    own = {"n_clusters": given.n_clusters, "random_state": given.random_state}
-    return {key: v for key, v in (own | {"n_jobs": given.n_jobs}).items() if v is not None}
-
-
 def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
     """Pick the options that a report repeats, to give another number of clusters by them."""
     settings = [f"{name}={value}" for name, value in given.settings.items()]
-    asked = {"settings": settings, "paper": given.paper, "groups": given.groups}
+    asked = {"settings": settings, "groups": given.groups}
     asked |= {"outcomes": given.outcomes, "like": given.like}
     return asked | {"random_state": given.random_state or None}
 
@@ -164,7 +160,7 @@ def _cluster(
     found = _fit(estimator, prepared, rows, given)
     assessment = None
     if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
-        assessment = found.assess(_progress_bar, given.n_jobs)
+        assessment = found.assess(_progress_bar, estimator.n_jobs)
         # Warnings gave the other notes before.
         uncounted = [] if assessment.chosen else assessment.uncounted
         for text in replace(assessment, codes=[], uncounted=uncounted).notes:

@@ -9,15 +9,16 @@ import click
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
 from pckid.frontends.cli._say import be_quiet
+from pckid.frontends.options import OPTIONS
 
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
     "Which columns, and as what": (
-        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "groups",
+        "columns", "drop", "categorical", "row_names", "labels", "known", "weights",
     ),
     "How the table is read": (
         "take_advice", "na_values", "limits", "numbers", "dates", "delimiter", "encoding", "sheet",
-        "skip_first", "skip_below", "skip_last", "no_header",
+        "skip_first", "skip_below", "skip_last", "drop_rows", "header",
     ),
     "Several lines for each case": ("case", "time"),
     "What is written": (
@@ -25,6 +26,7 @@ HEADINGS = {
     ),
 }  # fmt: skip
 """Options that most people meet, by the headings under which help lists them."""
+_WIDEST = 22  # of what stands before what an option does, unless that begins in the next line
 
 
 class TableCommand(click.Command):
@@ -36,23 +38,25 @@ class TableCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings."""
         records = {
-            str(param.name): record
+            str(param.name): (record[0].lstrip(" /"), record[1])  # "/ --no-header"
             for param in self.get_params(ctx)
-            if (record := param.get_help_record(ctx)) is not None
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx))
         }
         if "help_all" not in records:
-            super().format_options(ctx, formatter)
+            with formatter.section("Options"):
+                formatter.write_dl(list(records.values()))
             return
         for heading, names in HEADINGS.items():
             with formatter.section(heading):
-                formatter.write_dl([records.pop(name) for name in names if name in records])
+                shown = [records.pop(name) for name in names if name in records]
+                formatter.write_dl(shown, col_max=_WIDEST)
         helps = [name for name in records if "help" in name]
         asked = [records.pop(name) for name in helps]
         if ctx.meta.get("help_all"):
             with formatter.section("Seldom needed"):
-                formatter.write_dl(list(records.values()))
+                formatter.write_dl(list(records.values()), col_max=_WIDEST)
         with formatter.section("Help"):
-            formatter.write_dl(asked)
+            formatter.write_dl(asked, col_max=_WIDEST)
 
     def invoke(self, ctx: click.Context) -> Any:
         be_quiet(ctx.params.get("quiet", False))
@@ -90,65 +94,37 @@ def _show_all(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
 
 help_all = click.option(
     "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
-    help="Show all options, those that few people need among them, and exit.",
+    help="Show options that few people need, too, and exit.",
 )  # fmt: skip
 
-reading = stack_options(
-    click.option(
-        "--na-values", "--missing", "na_values", multiple=True, metavar="[NAME=]TOKEN",
-        help="A further content of cells that means missing, such as -9999, or age=-9 in one "
-        "column. May be repeated. "
-        "Always missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, "
-        "missing, ?, ., --, a spreadsheet's error values, and the like in other languages, such "
-        "as k.A., n/d and s/d; among numbers also none, nil and -.",
-    ),
-    click.option(
-        "--not-missing", multiple=True, metavar="TOKEN",
-        help="A content of cells that usually means missing, and is a value here. May be repeated.",
-    ),
-    click.option(
-        "--limits", type=click.Choice(["value", "half", "missing"]),
-        help="What becomes of limits such as <0.5 and >100 among numbers: the number itself, half "
-        "of it where it follows <, or missing. Asked about by default.",
-    ),
-    click.option(
-        "--numbers", multiple=True, metavar="[NAME=]FORMAT",
-        help="How numbers are written, as 1234.56 would be: 1,234.56 or 1.234,56 or 1 234,56 or "
-        "1'234.56 or 1234,56, for instance. For one column or for all. Detected by default; "
-        "currency, percent signs and units always are. May be repeated.",
-    ),
-    click.option(
-        "--dates", multiple=True, metavar="[NAME=]CHOICE",
-        help="What becomes of dates and durations: leave-out (default), use (days; durations in "
-        "hours), month, hour; day-first or month-first use dates such as 3/4/2021; letters of "
-        "strptime use those written otherwise: born='%d %b %Y'. For one column or for all. May be "
-        "repeated.",
-    ),
-    click.option("--delimiter", help='Separator of cells; "tab" for a tab. Detected by default.'),
-    click.option(
-        "--decimal", type=click.Choice([".", ","]), help="Decimal separator. Detected by default."
-    ),
-    click.option("--encoding", help="Encoding of a text table. UTF-8 by default."),
-    click.option(
-        "--sheet", metavar="NAME",
-        help="Sheet of a spreadsheet: its name, its number from 1, or all for every one with the "
-        "columns of the first. By default the first that holds a table.",
-    ),
-    click.option(
-        "--skip-first", type=click.IntRange(0), metavar="N",
-        help="Lines of a text file, or rows of a sheet, above the table. Detected by default.",
-    ),
-    click.option(
-        "--skip-below", type=click.IntRange(0), default=0, metavar="N",
-        help="Rows below the names to leave out, such as units and the questions of a survey.",
-    ),
-    click.option(
-        "--skip-last", type=click.IntRange(0), default=0, metavar="N",
-        help="Rows at the end of a text file or sheet to leave out, such as totals and notes. "
-        "Blank ones are not counted.",
-    ),
-    click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
+
+def of_table(*names: str) -> Decorator:
+    """Offer options of a table, as they are described in `frontends.options`."""
+    return stack_options(*map(_of_table, names))
+
+
+def _of_table(name: str) -> Decorator:
+    """Make one of them an option of a shell."""
+    described = OPTIONS[name]
+    if name == "header":
+        what = "The first row holds data, not names."
+        return click.option(" /--no-header", name, default=True, help=what)
+    kind: Any = click.IntRange(0) if described.shows == "N" else None
+    if described.choices:
+        kind = click.Choice(described.choices)
+    return click.option(
+        as_argument(name), name, type=kind, help=described.told, metavar=described.shows or None,
+        is_flag=described.default is False, multiple=described.several,
+        default=None if described.default in ("", ()) else described.default,
+    )  # fmt: skip
+
+
+reading = of_table(
+    "na_values", "not_missing", "limits", "numbers", "dates", "delimiter", "decimal", "encoding",
+    "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
 )  # fmt: skip
+
+cases = of_table("case", "time", "variable", "value", "static", "bins", "from_first")
 
 jobs = click.option(
     "--jobs", "n_jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all."
@@ -156,15 +132,13 @@ jobs = click.option(
 
 outliers = click.option(
     "--outliers", is_flag=True,
-    help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
-    "deviations. Rows above 3 are unusual.",
+    help="Add a column `outlier_score`; rows above 3 are unusual.",
 )  # fmt: skip
 
 writing = stack_options(
     click.option(
         "--out", "-o", type=click.Path(dir_okay=False), metavar="FILE",
-        help="Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow; .csv.gz and the like "
-        "are compressed) instead of to standard output.",
+        help="Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .csv.gz and the like).",
     ),
     click.option(
         "--escape-formulas", is_flag=True,
@@ -180,39 +154,4 @@ writing = stack_options(
 out_long = click.option(
     "--out-long", type=click.Path(dir_okay=False), metavar="FILE",
     help="With --case, write all lines here, each with the cluster of its case.",
-)  # fmt: skip
-
-cases = stack_options(
-    click.option(
-        "--case", metavar="NAME",
-        help="The table has several lines for each case, such as the visits of a patient; this "
-        "column names the case. Each case gets one cluster.",
-    ),
-    click.option(
-        "--time", metavar="NAME",
-        help="Column with the time of each line, for --case: numbers or dates.",
-    ),
-    click.option(
-        "--variable", metavar="NAME",
-        help="With --case, where each line holds one value: the column that says what was "
-        "measured.",
-    ),
-    click.option(
-        "--value", metavar="NAME", help="With --variable, the column that holds the value."
-    ),
-    click.option(
-        "--static", multiple=True, metavar="NAMES",
-        help="With --case, columns that are the same in all lines of a case. By default those that "
-        "change within at most a tenth of the cases; the commonest value of the case is taken.",
-    ),
-    click.option(
-        "--bins", default="auto", metavar="BINS", show_default=True,
-        help="With --case, which times share a column: each (none do), a number of bins with about "
-        "equally many lines, or their edges, such as 0,6,12,inf. auto is each for up to 50 times "
-        "if the median case has half of them, and else as many bins as it has times.",
-    ),
-    click.option(
-        "--from-first", is_flag=True,
-        help="With --case, count time from the first line of each case.",
-    ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from pckid.frontends.wording import Dialect, refuse_undecided, write_note
 SHELL = Dialect(
     write=lambda fixes: as_arguments(pairs_of(fixes)),
     names={
-        **{key: as_argument(key) for key in ("columns", "categorical", "sheet")},
+        **{key: as_argument(key) for key in ("columns", "categorical", "sheet", "drop_rows")},
         "dates": as_argument("dates", "use"),
         "skip_first": as_argument("skip_first", 0),
         "header": "--no-header",
@@ -44,7 +44,7 @@ _NOT_LONG = ("row_names", "stream", "outcomes")
 def pick_given(given: SimpleNamespace) -> tuple[ReadOptions, ColumnOptions]:
     """Pick the options that say how a file is read, and which columns are used, and as what."""
     lines = _pick_case(given) if hasattr(given, "case") else None
-    return pick_options(vars(given) | {"header": not given.no_header, "lines": lines})
+    return pick_options(vars(given) | {"lines": lines})
 
 
 def _pick_case(given: SimpleNamespace) -> CaseOptions | None:
@@ -67,7 +67,7 @@ def _pick_case(given: SimpleNamespace) -> CaseOptions | None:
     if len(bins) == 1:
         bins = int(given.bins) if given.bins.isdecimal() else given.bins
     return CaseOptions(
-        given.case, given.time, given.variable, given.value, static or None, bins,
+        given.case, given.time, given.variable, given.value, static, bins,
         given.from_first, bool(getattr(given, "out_long", None)),
     )  # fmt: skip
 

@@ -20,42 +20,21 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
     cls=_options.TableCommand, short_help="Find clusters in a table with missing values."
 )
 @click.argument("table", default="-")
-@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1),
-              help="Number of clusters. Chosen among 1 to 15 by default; 1 where there are no "
-              "clear groups.")  # fmt: skip
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1), metavar="N",
+              help="Number of clusters. Chosen among 1 to 15 by default.")  # fmt: skip
 @click.option("--names", metavar="NAMES",
               help="Names of the clusters, from cluster 0 on, with commas between them (one with a "
               "comma in quotes): for report, model, and a column `cluster_name`.")  # fmt: skip
 @click.option("--assess/--no-assess", "wants_verdict", default=True, show_default=True,
-              help="Say whether the clusters are clearer than those of tables without groups, and "
-              "how stable they are; takes some seconds.")  # fmt: skip
-@click.option("--columns", multiple=True, metavar="NAMES",
-              help="Use these columns only: names with commas between them. May be "
-              "repeated.")  # fmt: skip
-@click.option("--drop", multiple=True, metavar="NAMES",
-              help="Leave these columns out of the clustering.")  # fmt: skip
-@click.option("--categorical", multiple=True, metavar="NAMES",
-              help="Columns of numbers that are codes of categories. Columns of text always "
-              "are.")  # fmt: skip
-@click.option("--id", "row_names", metavar="NAME", help="Column that names the rows; not used.")
-@click.option("--label", "labels", metavar="NAME",
-              help="Column with known groups: compared with the clusters, never used to find "
-              "them.")  # fmt: skip
-@click.option("--known", metavar="NAME",
-              help="Column with the groups of some rows, empty elsewhere: these rows keep them, "
-              "the others follow, and clusters carry their names.")  # fmt: skip
+              help="Say whether there are groups at all, and how stable they are.")  # fmt: skip
+@_options.of_table("columns", "drop", "categorical", "row_names", "labels", "known", "weights")
 @click.option("--outcome", "outcomes", multiple=True, metavar="NAMES",
               help="Columns to compare between the clusters, such as days or relapsed; not used "
               "to find them. May be repeated.")  # fmt: skip
 @click.option("--like", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Model of an earlier table, from --save: clusters that match its clusters get "
               "their numbers and names, and it is said what became of the others.")  # fmt: skip
-@click.option("--weights", metavar="NAME",
-              help="Column that says how much each row counts, as in a survey; not used "
-              "otherwise.")  # fmt: skip
-@click.option("--yes", "take_advice", is_flag=True,
-              help="Take the advice that `pckid inspect` would give: codes for missing values, "
-              "columns to leave out, formats of numbers.")  # fmt: skip
+@_options.of_table("take_advice")
 @_options.cases
 @_options.out_long
 @click.option("--group", "groups", multiple=True, metavar="NAME=PATTERN",
@@ -75,16 +54,11 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
               help="Keep the model for `pckid predict`.")  # fmt: skip
 @_options.reading
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-              help="Set a parameter of pckid.PCKID: max_components=20, scaling=common for columns "
-              "in one unit, missingness=informative, device=cuda. May be repeated.")  # fmt: skip
-@click.option("--paper", is_flag=True,
-              help="Cluster as in the paper's experiments: its mixtures, its weights, its "
-              "embedding. Options given beside it still hold.")  # fmt: skip
+              help="Set a parameter of pckid.PCKID: scaling=common, missingness=informative, "
+              "n_jobs=-1, device=cuda.")  # fmt: skip
 @click.option("--seed", "random_state", type=click.IntRange(0, 2**32 - 1), default=0,
-              show_default=True,
-              help="Start of the random numbers: the same seed gives the same "
-              "clusters.")  # fmt: skip
-@_options.jobs
+              show_default=True, metavar="N",
+              help="Start of the random numbers.")  # fmt: skip
 @click.option("--stream", is_flag=True,
               help="Read Parquet, Arrow or plain CSV in batches, as is done where the table would "
               "take more than a quarter of the memory.")  # fmt: skip
@@ -94,32 +68,24 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @_options.help_all
 def cluster(**options: Any) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
-    from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit
-    learned from), and `confidence`, the chance that the row would get the same cluster again.
-    Where the verdict finds groups of several clusters, a column `group` numbers these, unless the
-    table has a column of that name.
+    from 0 (-1 where a row holds no value), and `confidence`, the chance that the row would get the
+    same cluster again. A column `group` numbers groups that are of several clusters.
 
-    TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
-    Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - or nothing reads standard
-    input. Large tables are read in batches and need not fit in memory. Missing values stay missing.
-    Columns of text are categories. Every column counts alike, whatever its unit: there is nothing
-    to scale. An .xlsx file as --out has a second sheet with the profiles of the clusters.
-    Rows go to standard output unless --out is given; everything else goes to standard error.
+    TABLE is CSV, Excel (.xlsx, .xls, .ods), Parquet, Arrow, Stata, SPSS or SAS, also compressed, or
+    a folder of Parquet files; - reads standard input. Large ones need not fit in memory. Missing
+    values stay missing, text is categories, and units do not matter. Rows go to standard output
+    unless --out is given. NAMES have commas between them; options of several
+    values may be repeated.
 
     \b
     Examples:
       pckid cluster table.csv > clusters.csv
-      pckid cluster table.csv -k 3 > clusters.csv
       pckid cluster table.xlsx --sheet Data --out clusters.xlsx
       pckid cluster table.csv -k 3 --drop notes --id name --out clusters.csv --report report.html
-      pckid cluster table.parquet -k 5 --columns height,weight --out clusters.parquet
       pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       pckid cluster customers.csv --known segment --out segments.csv
-      pckid cluster table.csv --outcome weight --out clusters.csv --report report.html
-      pckid cluster table.csv --drop notes,name --like model.pckid --out clusters.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
-      cat table.csv | pckid cluster -k 3 | head
     """
     with loading_libraries():
         from pckid.frontends.cli._clustering import run_cluster

@@ -17,9 +17,7 @@ from pckid.frontends.cli._process import loading_libraries
 @click.argument("table", default="-")
 @click.option("--label", "labels", metavar="NAME",
               help="Column with known groups, compared with the clusters.")  # fmt: skip
-@click.option("--missing-columns", is_flag=True,
-              help="Take columns of the model that the table lacks as missing in all "
-              "rows.")  # fmt: skip
+@_options.of_table("missing_columns")
 @click.option("--strict", is_flag=True,
               help="Exit with code 3 where the new rows do not look like those of the model, or "
               "cannot be compared with them. They are written all the same.")  # fmt: skip

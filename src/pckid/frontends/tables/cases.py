@@ -1,7 +1,9 @@
 """Series in files: the lines of a long table become a table with a row for each case."""
 
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +15,9 @@ from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.table import FileTable, as_whole, name_row, null_where
-from pckid.series.columns import as_lines, read_static
-from pckid.series.long import from_long
-from pckid.series.table import SeriesTable
-from pckid.series.times import LineError, as_dates
+
+if TYPE_CHECKING:
+    from pckid.series.table import SeriesTable
 
 
 def prepare_table(
@@ -55,6 +56,9 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
 
     What is doubtful was found in the lines.
     """
+    from pckid.series.long import from_long  # Other tables do without, and without scikit-learn.
+    from pckid.series.times import LineError, as_dates
+
     whole, texts = lines.table.rows, set(lines.texts)
     written, frame = lines.readings[options.time], lines.frame
     if written.kind == "date":
@@ -67,7 +71,8 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         table = replace(lines.table, data=lines.table.data.slice(0, 0))
         empty = lines.columns._replace(X=lines.X[:0].copy(), texts={})
         lines = replace(lines, table=table, columns=empty)
-    keys = {key: value for key, value in options._asdict().items() if key != "keep"}
+    keys = {key: value for key, value in vars(options).items() if key != "keep"}
+    keys["static"] = options.static or None
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:
         series = from_long(frame, **keys, like=like)
@@ -97,6 +102,8 @@ def _case_columns(
     series: SeriesTable, whole: FileTable, texts: set[str], aside: list[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """List the columns of the table of cases, with those set aside, and notes on these."""
+    from pckid.series.columns import as_lines, read_static
+
     notes: list[str] = []
     columns = {series.format.options["case"]: pa.array(series.cases)}
     for name in series.frame.column_names:

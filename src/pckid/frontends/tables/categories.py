@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.kinds import PlainColumns, Reading, ReadingRules
 from pckid.frontends.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -17,7 +16,7 @@ from pckid.frontends.tables.numbers import (
     observed_cells,
     try_columns,
 )
-from pckid.frontends.tables.table import FileTable
+from pckid.frontends.tables.table import FileTable, release_memory
 from pckid.input.cells import as_text
 
 
@@ -38,33 +37,37 @@ def read_columns(
     names: Sequence[str],
     rules: ReadingRules,
     readings: Mapping[str, Reading],
-    plain: Mapping[str, np.ndarray] = MappingProxyType({}),
+    plain: PlainColumns | None = None,
 ) -> Columns:
     """Read columns as numbers or as categories; names of the rows are read as categories.
 
-    Those of `plain` numbers (n_rows,) were read before.
+    Those of `plain` numbers were read before, of these columns and others in the same order. Its
+    matrix is used for the result, so that no number is in memory twice.
     """
     found, missing = {name: readings[name] for name in names}, rules.missing
     texts: dict[str, list[str | None]] = {}
-    columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
     counts: dict[str, Counter[str]] = {}
-    columns |= {name: plain[name] for name in names if name in plain and found[name].is_plain}
-    numeric = [name for name in names if found[name].is_number and name not in columns]
+    place = {name: j for j, name in enumerate(names)}
+    block, before = plain or PlainColumns.empty(table.data.num_rows, len(names))
+    X = block[:, : len(names)]
+    for name, j in before.items():  # They move to the left: none is overwritten before it moved.
+        if name in place and found[name].is_plain:
+            X[:, place.pop(name)] = block[:, j]
+    numeric = [name for name in place if found[name].is_number]
     forms = {name: found[name].form for name in numeric}
     for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
         if isinstance(values, NotNumbers):
-            wrong[name], values = values, np.full(table.data.num_rows, np.nan)
-        columns[name] = values
-    for name in names:
-        if name not in columns:
-            cells = text_column(table, name, missing)
-            counts[name] = count_texts(cells)
-            codes = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
-            columns[name] = encode_texts(cells, codes)
-            # One object for each text, however many rows hold it.
-            texts[name] = encode_texts(cells, {text: text for text in codes}, None).tolist()
-    X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
+            wrong[name] = values
+        X[:, place.pop(name)] = np.nan if name in wrong else values
+    for name, j in place.items():
+        cells = text_column(table, name, missing)
+        counts[name] = count_texts(cells)
+        codes = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
+        X[:, j] = encode_texts(cells, codes)
+        # One object for each text, however many rows hold it.
+        texts[name] = encode_texts(cells, {text: text for text in codes}, None).tolist()
+        release_memory(table)
     return Columns(X, texts, found, wrong, counts)
 
 

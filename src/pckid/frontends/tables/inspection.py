@@ -13,7 +13,6 @@ from pckid.frontends.tables.categories import read_columns
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.scanning import OpenTable
-from pckid.series.wide import find_series
 
 _PATTERNS = 8
 _UNUSED = ("text", "constant", "empty")
@@ -68,6 +67,8 @@ class TableInspection(NamedTuple):
     @property
     def series(self) -> dict[str, list[str]]:
         """Columns of numbers whose names are a series, see `find_series`; none of cases."""
+        from pckid.series.wide import find_series
+
         columns = () if self.notes else self.columns
         return find_series(each.name for each in columns if each.kind == "number")
 
@@ -107,8 +108,9 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
             {key: level if np.isfinite(level) else None for key, level in levels.items()},
             _list_counts(counts.get(name, Counter())),
         ))  # fmt: skip
-    read = [name for name in used if name not in wrong]
-    X = np.column_stack([numbers[name] for name in read]) if read else np.empty((0, 0))
+    kept = np.array([name not in wrong for name in used], dtype=bool)
+    read, X = [name for name in used if name not in wrong], found.X
+    X = X if kept.all() else X[:, kept]
     return TableInspection(
         table, tuple(columns), found.problems, found.row_names,
         float(np.isnan(X).mean()) if X.size else 0.0,

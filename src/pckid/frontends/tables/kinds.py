@@ -1,5 +1,7 @@
 """What each column of a table holds, and how it is written."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -37,7 +39,7 @@ from pckid.frontends.tables.numbers import (
     try_numbers,
     without_limits,
 )
-from pckid.frontends.tables.table import FileTable
+from pckid.frontends.tables.table import FileTable, release_memory
 
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
@@ -112,17 +114,30 @@ def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
     return reading
 
 
+class PlainColumns(NamedTuple):
+    """Columns of plain numbers that were read while it was found out what columns hold."""
+
+    X: np.ndarray  # (n_rows, n_columns), of all columns looked at, in their order
+    place: dict[str, int]  # of those that are plain numbers; the others are not filled
+
+    @classmethod
+    def empty(cls, n_rows: int, n_columns: int) -> PlainColumns:
+        """Make room for columns, each of them in one piece of memory."""
+        return cls(np.empty((n_rows, n_columns), order="F"), {})
+
+
 def find_readings(
     table: FileTable, names: Sequence[str], rules: ReadingRules
-) -> tuple[dict[str, Reading], dict[str, np.ndarray]]:
-    """Find out what columns hold and how they are written; give plain numbers (n_rows,), too."""
+) -> tuple[dict[str, Reading], PlainColumns]:
+    """Find out what columns hold and how they are written; give plain numbers, too."""
     missing, head = rules.missing, first_rows(table)
     found: dict[str, Reading | None] = {}
-    plain: dict[str, np.ndarray] = {}
-    for name, values in zip(names, try_columns(table, names, missing), strict=True):
-        reading = found[name] = _glance(table, head, name, values, rules)
+    plain = PlainColumns.empty(table.data.num_rows, len(names))
+    for j, values in enumerate(try_columns(table, names, missing)):
+        reading = found[names[j]] = _glance(table, head, names[j], values, rules)
         if isinstance(values, np.ndarray) and reading is not None and reading.is_plain:
-            plain[name] = values
+            plain.X[:, j], plain.place[names[j]] = values, j
+        release_memory(table)
     unsettled = [name for name in names if found[name] is None]
     counts = {name: count_cells(table, name, missing) for name in unsettled}
     found |= {name: _decide(name, counts[name], table, rules) for name in unsettled}

@@ -1,7 +1,6 @@
 """Turn a table's columns into numbers, with NaN where a cell is missing."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -41,6 +40,7 @@ LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
 """A cell that holds a limit, "<0.5" or "90+", and the number in it."""
 
 MAX_TEXTS = 20
+_FEW_ROWS = 5
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
 
 
@@ -103,6 +103,7 @@ class NotNumbers(NamedTuple):
     example: str
     row: int
     texts: tuple[tuple[str, int], ...] = ()  # at most MAX_TEXTS of them, with their counts
+    rows: tuple[int, ...] = ()  # all of them, if they are few, counted from 1
 
     @property
     def by_type(self) -> bool:
@@ -113,18 +114,6 @@ class NotNumbers(NamedTuple):
     def all_texts(self) -> bool:
         """Whether `texts` lists every text that is no number."""
         return sum(count for _, count in self.texts) == self.n_cells
-
-    def after(self, total: "NotNumbers | None", start: int) -> "NotNumbers":
-        """Add what rows after row `start` hold to what those before them hold, if there are any."""
-        found = self._replace(row=start + self.row) if self.n_cells else self
-        if total is None:
-            return found
-        first = total if total.n_cells else found
-        texts = Counter(dict(total.texts)) + Counter(dict(found.texts))
-        return NotNumbers(
-            total.n_cells + found.n_cells, total.n_observed + found.n_observed,
-            first.example, first.row, tuple(texts.most_common(MAX_TEXTS)),
-        )  # fmt: skip
 
 
 def try_numbers(
@@ -247,10 +236,12 @@ def _parse_texts(
         values = np.where(below.to_numpy(), values / 2, values)
     if not wrong.any():
         return values
-    row, texts = int(np.argmax(wrong)), Counter(observed.filter(pa.array(wrong)).to_pylist())
+    row, texts = int(np.argmax(wrong)), pc.value_counts(observed.filter(pa.array(wrong)))
+    commonest = np.argsort(-texts.field("counts").to_numpy(), kind="stable")[:MAX_TEXTS]
     return NotNumbers(
         int(wrong.sum()), len(observed) - observed.null_count, observed[row].as_py(), row + 1,
-        tuple(texts.most_common(MAX_TEXTS)),
+        tuple((texts[i]["values"].as_py(), texts[i]["counts"].as_py()) for i in commonest.tolist()),
+        tuple((np.flatnonzero(wrong) + 1).tolist()) if wrong.sum() <= _FEW_ROWS else (),
     )  # fmt: skip
 
 

@@ -192,6 +192,9 @@ def _text_among_numbers(
 ) -> Doubt:
     """Report text in a column of numbers; `counts` are texts of other columns."""
     data = found._asdict() | {"where": "" if found.by_type else name_row(rows.parts, found.row)}
+    # Rows of one text or sheet have numbers by which they can be left out.
+    can_go = len(rows.parts) == 1 and bool(rows.text or rows.parts[0].sheet)
+    data["rows"] = [int(rows.parts[0].numbers[row - 1]) for row in found.rows if can_go]
     if found.by_type:
         return Doubt("no numbers", name, (), data, (drop_column(name),), True)
     few = len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed

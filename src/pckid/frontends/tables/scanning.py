@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from pckid._utils.text import brief
@@ -120,6 +121,22 @@ class OpenTable:
         kept = pa.array([i not in left_out for i in range(self.data.num_rows)])
         return replace(self, n_skipped=n_rows, parts=tuple(parts), data=self.data.filter(kept))
 
+    def without_rows(self, given: Sequence[str]) -> OpenTable:
+        """Leave out rows of a text file or sheet by their numbers, as notes give them."""
+        numbers = [part.strip() for each in given for part in each.split(",")]
+        if not all(number.isdecimal() for number in numbers):
+            raise OptionError(f"{', '.join(given)!r} are no numbers of rows.", "drop_rows")
+        if len(self.parts) > 1:
+            raise OptionError("rows of several sheets have no numbers of their own.", "drop_rows")
+        [part], wanted = self.parts, sorted(set(map(int, numbers)))
+        is_out = np.isin(part.numbers, wanted)
+        if is_out.sum() < len(wanted):
+            absent = next(number for number in wanted if number not in part.numbers)
+            raise OptionError(f"the table has no row {absent:,}.", "drop_rows")
+        return replace(
+            self, parts=(part.without(wanted),), data=self.data.filter(pa.array(~is_out))
+        )
+
     def with_empty(self, names: Sequence[str]) -> OpenTable:
         """Add columns without a value."""
         data = self.data
@@ -143,11 +160,14 @@ def open_table(source: str | Source, options: ReadOptions | None = None) -> Open
     if given.sheet is not None and not is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
     named_by_row = table.text is not None or is_sheet
-    if not named_by_row and (given.skip_first or given.skip_below or given.skip_last):
+    if not named_by_row and (
+        given.skip_first or given.skip_below or given.skip_last or given.drop_rows
+    ):
         raise TableError(
             f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
         )
     table = table.without_first(given.skip_below)
+    table = table.without_rows(given.drop_rows) if given.drop_rows else table
     if not table.names or not table.n_rows:
         raise TableError(
             f"{table.source} has no rows below its header. There is nothing to cluster."

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import Source
+
+_MANY_ROWS = 100_000
 
 
 class SheetRows(NamedTuple):
@@ -37,6 +40,23 @@ class Part(NamedTuple):
     n_rows: int
     n_below: int = 0  # rows at the end of a text or sheet that are left out
     sheet: SheetRows | None = None
+    left_out: tuple[int, ...] = ()  # rows of a text that are left out among others, ascending
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of each row (n_rows,), as notes give it: of a sheet, the sheet's own."""
+        first, absent = (1, self.left_out) if self.sheet is None else self.sheet[:2]
+        every = np.arange(first, first + self.n_rows + len(absent))
+        return np.setdiff1d(every, absent)[: self.n_rows]
+
+    def without(self, numbers: Sequence[int]) -> Part:
+        """Leave out rows by their numbers."""
+        if self.sheet is None:
+            left_out = tuple(sorted({*self.left_out, *numbers}))
+            return self._replace(left_out=left_out, n_rows=self.n_rows - len(numbers))
+        blank = tuple(sorted({*self.sheet.blank, *numbers}))
+        rows = self.sheet._replace(blank=blank)
+        return self._replace(sheet=rows, n_rows=self.n_rows - len(numbers))
 
 
 class FileTable(NamedTuple):
@@ -67,7 +87,13 @@ def name_row(parts: Sequence[Part], row: int) -> str:
         if part.start < row and part.row_group is not None:
             group = f"{part.source.name}, row group {part.row_group}"
             return f"row {row:,} ({group}, row {row - part.start:,} of it)"
-    return f"row {row:,}"
+    return f"row {parts[0].numbers[row - 1] if parts and parts[0].left_out else row:,}"
+
+
+def release_memory(table: FileTable) -> None:
+    """Give back what reading a long column of a table took, before the next one is read."""
+    if len(table.data) > _MANY_ROWS:
+        pa.default_memory_pool().release_unused()
 
 
 def null_where(mask: Any, column: Any) -> Any:

@@ -112,6 +112,7 @@ def read_text(source: Source, kind: TextFormat, header: bool, n_below: int = 0) 
         raise _wrong_length(wrong[0], n_records, kind, source)
     rest = found.slice(header, max(found.num_rows - header - n_below + len(bad), 0))
     _refuse_open_quote(found, source, kind)
+    pa.default_memory_pool().release_unused()
     return rest
 
 
@@ -131,7 +132,8 @@ def _parse(source: Source, kind: TextFormat, block: int) -> tuple[Any, list[Any]
     )  # fmt: skip
     types = dict.fromkeys(keys, pa.string())
     converting = pyarrow.csv.ConvertOptions(column_types=types, check_utf8=False)
-    stream = pa.PythonFile(_Pieces(_text_of(source, kind)), "r")
+    # Buffered, it gives as many bytes as a block takes, whatever the size of the pieces.
+    stream = pa.PythonFile(io.BufferedReader(_Pieces(_text_of(source, kind))), "r")
     return pyarrow.csv.read_csv(stream, reading, parsing, converting), bad
 
 
