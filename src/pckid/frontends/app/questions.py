@@ -1,5 +1,6 @@
 """What is doubtful about a table, as questions with a button for each answer."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import streamlit as st
