@@ -95,7 +95,7 @@ def test_the_scale_has_the_middle_and_a_high_quantile_of_the_rows():
     assert scale.spread == pytest.approx((upper - middle) / norm.ppf(0.95), rel=5e-3)
     few = fit_score_scale(values[:40], usual, 4)
     middle, upper = np.quantile(values[:40], [0.5, 0.95], method="hazen")
-    assert few.spread == pytest.approx((upper - middle) / norm.ppf(0.95) * 1.2)
+    assert few.spread == pytest.approx((upper - middle) / norm.ppf(0.95) * (1 + 4 / 40))
     # A weight of 2 is a row that comes twice, but for how many rows there are.
     twice, weights = np.repeat(values[:5000], 2), np.full(5000, 2.0)
     assert fit_score_scale(values[:5000], usual, 4, weights).middle == pytest.approx(
