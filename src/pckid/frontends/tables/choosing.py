@@ -14,7 +14,7 @@ from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, set_option
 from pckid.frontends.tables.categories import Columns, read_columns
 from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.formats import FORMATS
+from pckid.frontends.tables.formats import FORMATS, fold_unit
 from pckid.frontends.tables.kinds import (
     DATE_CHOICES,
     Reading,
@@ -245,7 +245,7 @@ def find_other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) 
         if reading.kind != "number":
             continue
         unit, expected = reading.choice.unit if reading.choice else "", units.get(name, "")
-        differs = unit and expected and unit.casefold() != expected.casefold()
+        differs = unit and expected and fold_unit(unit) != fold_unit(expected)
         if differs or (unit != expected and {unit, expected} == {"", "%"}):
             found.append(Doubt("other unit", name, (), {"unit": unit, "expected": expected}))
     return found

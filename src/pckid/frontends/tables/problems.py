@@ -156,7 +156,8 @@ def _find_doubt(name: str, reading: Reading) -> Doubt | None:
     if reading.doubt == "orders":
         return Doubt("mixed dates", name, fix=(drop_column(name),), stops=True)
     if reading.doubt == "units" and choice:
-        data = {"units": dict(choice.units), "n_bare": choice.n_bare}
+        units = {choice.spell(unit): count for unit, count in choice.units.items()}
+        data = {"units": units, "n_bare": choice.n_bare}
         return Doubt("mixed units", name, (), data, (drop_column(name),), True)
     if reading.doubt == "format" and choice and choice.rival:
         rival = choice.rival._replace(units=choice.format.units)
@@ -167,7 +168,7 @@ def _find_doubt(name: str, reading: Reading) -> Doubt | None:
         data = {"example": choice.example, "numbers": numbers, "ways": ways}
         return Doubt("ambiguous numbers", name, (), data, stops=True)
     if choice and choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units):
-        data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
+        data = {"unit": choice.spell(next(iter(choice.units))), "n_bare": choice.n_bare}
         return Doubt("unit left out", name, (), data | {"n_cells": choice.n_fitting})
     return None
 
