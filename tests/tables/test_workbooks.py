@@ -16,7 +16,7 @@ import xlsxwriter
 from open_tables import scan_table, write_table
 from tiers import one_in
 
-from pckid.exceptions import TableError
+from pckid.exceptions import OptionError, TableError
 from pckid.frontends.cli._words import SHELL
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.tables import isolation, sources, workbooks
@@ -519,7 +519,25 @@ def test_whole_numbers_that_lose_digits_are_told_of(tmp_path):
         sheet = book.add_worksheet()
         sheet.write_column(0, 0, ["id", *range(2**53, 2**53 + 20)])
         sheet.write_column(0, 1, ["x", *range(20)])
-    assert ("digits_lost", {"column": "id"}) in scan_table(str(tmp_path / "t.xlsx")).notes
+    table = scan_table(str(tmp_path / "t.xlsx"))
+    assert ("digits_lost", {"column": "id"}) in table.notes
+    assert prepare(table, ColumnOptions(drop=("id",))).X.shape == (20, 1)
+
+
+@pytest.mark.parametrize("option", ["row_names", "labels", "known"])
+def test_whole_numbers_that_lose_digits_do_not_tell_rows_apart(tmp_path, option):
+    ids = [2**53 + 1 + i for i in range(90)]
+    assert len(set(map(float, ids))) < 50
+    rows = [["id", "x", "y"], *([each, i % 7, i % 5] for i, each in enumerate(ids))]
+    for cells in (rows, [[str(cell) for cell in row] for row in rows]):
+        table = scan_table(str(written(tmp_path / "t.xlsx", cells)))
+        if cells is rows:
+            with pytest.raises(OptionError, match="Store them as text"):
+                prepare(table, ColumnOptions(**{option: "id"}))
+        else:
+            found = prepare(table, ColumnOptions(**{option: "id"}))
+            cells = found.ids if option == "row_names" else getattr(found, option)
+            assert cells == list(map(str, ids))
 
 
 @pytest.mark.parametrize("n_rows", [1, 2])

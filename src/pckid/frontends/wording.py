@@ -294,7 +294,9 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
         return ""
     form = choice.format
     thousands = _THOUSANDS.get(form.thousands, f"thousands '{form.thousands}'")
-    units = f", unit {' or '.join(map(repr, map(choice.spell, choice.units)))}" if choice.units else ""
+    units = (
+        f", unit {' or '.join(map(repr, map(choice.spell, choice.units)))}" if choice.units else ""
+    )
     units += ", negative with '-' behind them" * form.minus_behind
     cells = counted(choice.n_observed, "cell")
     fit = "fits" if choice.n_observed == 1 else "fit"

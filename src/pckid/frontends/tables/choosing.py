@@ -95,6 +95,7 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
     for key, name in aside.items():
         if name is not None:
             named_columns(table, [name], key, split=False)
+            _refuse_lost_digits(table, name, key)
     if options.known is not None and options.known == options.labels:
         raise OptionError(
             f"column '{brief(options.known)}' is to be known for the fit and compared with its "
@@ -112,6 +113,17 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
     if not names:
         raise OptionError("No column is left to cluster.", "columns", "drop")
     return names, left_out
+
+
+def _refuse_lost_digits(table: OpenTable, name: str, option: str) -> None:
+    """Raise if a column tells rows apart, but holds numbers whose digits a sheet has not kept."""
+    lost = [fact.data["column"] for fact in table.notes if fact.code == "digits_lost"]
+    if name in lost and option not in ("weights", "time"):
+        raise OptionError(
+            f"column '{brief(name)}' holds whole numbers of more than 15 digits, of which a sheet "
+            "does not keep all: different ones may read alike. Store them as text.",
+            option,
+        )
 
 
 def named_columns(
