@@ -28,6 +28,7 @@ PYTHON = Dialect(
     lines=lambda columns: (
         f"pckid.series.from_long(frame, {', '.join(f'{k}={v!r}' for k, v in columns.items())})"
     ),
+    log=lambda columns: f"PCKID(log_columns={list(columns)!r})",
     yes="take_advice=True",
 )
 """How options are written for users of Python: as parameters of `read_table`."""
@@ -59,6 +60,7 @@ def read_table(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     not_missing: Sequence[str] = (),
+    ignore_case: bool = False,
     limits: str = "",
     take_advice: bool = False,
     delimiter: str | None = None,
@@ -98,6 +100,8 @@ def read_table(
     not_missing : sequence of str, default=()
         Contents of cells that usually mean missing, and are values here. "none", "nil" and "-" mean
         missing only among numbers.
+    ignore_case : bool, default=False
+        Whether categories that differ in capitals and blanks only are one: "f" and "F ".
     limits : {"", "value", "half", "missing"}, default=""
         What becomes of limits such as "<0.5" and ">100" among numbers; asked about by default.
         "half" halves those with "<".

@@ -87,6 +87,7 @@ class ColumnOptions:
     categorical: tuple[str, ...] = ()  # hold categories, whatever they look like
     na_values: tuple[str, ...] = ()  # further cells that mean missing: "-9999", or "age=-9"
     not_missing: tuple[str, ...] = ()  # cells that usually mean missing, and do not here
+    ignore_case: bool = False  # whether categories that differ in capitals and blanks are one
     limits: str = ""  # what becomes of "<0.5" among numbers: "value", "half" or "missing"
     numbers: tuple[str, ...] = ()  # how they are written: "1.234,56", or "revenue=1.234,56"
     dates: tuple[str, ...] = ()  # what becomes of them: "use", or "visit=use"

@@ -336,7 +336,7 @@ class Clustering:
         for key in ("known_groups", "known_conflicts"):
             if hasattr(estimator, f"{key}_"):
                 found[key] = [each._asdict() for each in getattr(estimator, f"{key}_")]
-        found |= totals._asdict()
+        found |= totals._asdict() | {"n_rows_left_out": prepared.table.n_left_out}
         if not self.is_new:
             choice = getattr(estimator, "choice_", None)
             scored = zip(choice.candidates, choice.scores, strict=True) if choice else ()

@@ -58,6 +58,7 @@ def ask_for_columns(opened: Opened, questions: Any) -> ColumnOptions:
     )  # fmt: skip
     limits = st.session_state.get(f"limits-{opened.key}", "")
     told = ColumnOptions(na_values=tuple(codes), not_missing=tuple(kept), limits=limits)
+    told = replace(told, ignore_case=st.session_state.get(f"ignore_case-{opened.key}", False))
     found, first = _inspect_once(opened, told), 0
     suggested = [_suggest_choice(column, opened.upload.known) for column in found.columns]
     if len(found.columns) > PER_PAGE:

@@ -23,8 +23,8 @@ SECONDS_KEPT = 30
 _KEY = "page"
 _WIDGETS = (
     "header-", "units-", "sheet-", "skip-", "delimiter-", "encoding-", "encoded-", "na-", "kept-",
-    "limits-", "use-", "role-", "how-", "n-groups-", "visible-", "lines-", "case-", "time-",
-    "variable-", "value-", "from-first-", "lacking",
+    "limits-", "ignore_case-", "use-", "role-", "how-", "n-groups-", "visible-", "lines-", "case-",
+    "time-", "variable-", "value-", "from-first-", "lacking",
 )  # fmt: skip
 
 

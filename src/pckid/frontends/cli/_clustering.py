@@ -34,7 +34,7 @@ from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.writing import table_format
-from pckid.frontends.wording import write_problems
+from pckid.frontends.wording import write_problems, write_row_count
 from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
 from pckid.reporting.missing_cells import write_instability
@@ -65,6 +65,7 @@ def run_cluster(given: SimpleNamespace) -> None:
     _words.tell_prepared(prepared)
     estimator.set_params(
         column_groups=_words.find_column_groups(given.groups, prepared),
+        log_columns=_words.find_log_columns(given.log_columns, prepared) or estimator.log_columns,
         categorical_features=list(prepared.counts) or None,
     )
     totals = _cluster(estimator, prepared, rows, given)
@@ -117,7 +118,7 @@ def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
     """Pick the options that a report repeats, to give another number of clusters by them."""
     settings = [f"{name}={value}" for name, value in given.settings.items()]
     asked = {"settings": settings, "paper": given.paper, "groups": given.groups}
-    asked |= {"outcomes": given.outcomes, "like": given.like}
+    asked |= {"outcomes": given.outcomes, "like": given.like, "log_columns": given.log_columns}
     return asked | {"random_state": given.random_state or None}
 
 
@@ -212,7 +213,8 @@ def _fit(
     n_rows = len(prepared.X) if rows is None else rows.dataset.count_rows()
     n_columns, n_categories = len(prepared.names), len(prepared.counts)
     kinds = f" ({n_categories} of categories)" if n_categories else ""
-    say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
+    told = write_row_count(n_rows, prepared.table)
+    say(f"{told}, {counted(n_columns, 'column')}{kinds}.")
     like = load(given.like) if given.like else None
     found = fit_clusters(estimator, prepared, rows, _progress_bar, like)
     if given.names:

@@ -14,10 +14,11 @@ HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
     "Which columns, and as what": (
         "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "groups",
+        "log_columns",
     ),
     "How the table is read": (
-        "take_advice", "na_values", "limits", "numbers", "dates", "delimiter", "encoding", "sheet",
-        "skip_first", "skip_below", "skip_last", "no_header",
+        "take_advice", "na_values", "ignore_case", "limits", "numbers", "dates", "delimiter",
+        "encoding", "sheet", "skip_first", "skip_below", "skip_last", "no_header",
     ),
     "Several lines for each case": ("case", "time"),
     "What is written": (
@@ -105,6 +106,10 @@ reading = stack_options(
     click.option(
         "--not-missing", multiple=True, metavar="TOKEN",
         help="A content of cells that usually means missing, and is a value here. May be repeated.",
+    ),
+    click.option(
+        "--ignore-case", is_flag=True,
+        help="Categories that differ in capitals and blanks only are one: f and F.",
     ),
     click.option(
         "--limits", type=click.Choice(["value", "half", "missing"]),

@@ -65,6 +65,7 @@ def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
         options.decimal,
         frozenset(named_columns(table, options.categorical, "categorical")),
         frozenset([*named_columns(table, options.columns, "columns"), *options.times]),
+        options.ignore_case,
     )
 
 

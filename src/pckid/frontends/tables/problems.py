@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
 from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
-from pckid.frontends.tables.categories import Columns
+from pckid.frontends.tables.categories import Columns, fold_text
 from pckid.frontends.tables.extra_rows import find_totals
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_numbers
@@ -230,13 +230,16 @@ def _category_problems(name: str, counts: Counter[str]) -> list[Doubt]:
         return [Doubt("too many categories", name, (), data, (drop_column(name),), True)]
     alike: dict[str, list[tuple[str, int]]] = {}
     for text, count in counts.most_common():
-        alike.setdefault("".join(text.casefold().split()), []).append((text, count))
+        alike.setdefault(fold_text(text), []).append((text, count))
     for initial in [key for key in alike if len(key) == 1]:
         longer = [key for key in alike if key.startswith(initial) and key != initial]
         if len(longer) == 1 and len(longer[0]) > 2 and longer[0].isalpha():
             alike[longer[0]] += alike.pop(initial)
     variants = [texts for texts in alike.values() if len(texts) > 1]
-    return [Doubt("spelling variants", name, (), {"variants": variants})] if variants else []
+    keys = [[fold_text(text) for text, _ in texts] for texts in variants]
+    joins = any(len(set(some)) < len(some) for some in keys)
+    fix = (set_option("ignore_case"),) if joins else ()
+    return [Doubt("spelling variants", name, (), {"variants": variants}, fix)] if variants else []
 
 
 def _number_problems(
