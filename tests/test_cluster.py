@@ -425,3 +425,10 @@ def test_a_choice_at_the_limit_is_warned_of():
     assert model.n_clusters_ == 15
     assert PCKID("auto", random_state=0).fit(many_groups(12)).n_clusters_ == 12
     assert PCKID(15, random_state=0).fit(many_groups(15)).n_clusters_ == 15
+
+
+def test_the_number_of_clusters_is_chosen_unless_it_is_given():
+    model, same = PCKID(**SMALL).fit(X), PCKID("auto", **SMALL).fit(X)
+    assert (model.n_clusters, model.n_clusters_) == ("auto", len(np.unique(TRUTH)))
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    assert model.choice_.n_clusters == model.n_clusters_

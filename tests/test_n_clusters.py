@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import SMALL, groups
+from scipy.linalg import eigh
 from scipy.special import ndtri
 from sklearn.metrics import adjusted_rand_score
 from tiers import one_in
@@ -12,6 +13,7 @@ from pckid.ensemble.feature_map import feature_matrix, project_features
 from pckid.n_clusters import (
     MAX_ROWS,
     Choice,
+    _leading_values,
     rows_as_given,
     smallest_of_nearly_largest,
     spectra_of_halves,
@@ -205,3 +207,13 @@ def test_weights_enter_the_comparison_with_null_tables():
     light = np.where(np.arange(160) < 80, 1.0, 1e-6)
     assert choose_n_clusters(PCKID(**ENSEMBLE), table).n_clusters == 2
     assert choose_n_clusters(PCKID(**ENSEMBLE), table, sample_weight=light).n_clusters == 1
+
+
+def test_the_spectrum_of_a_half_in_which_vectors_are_alike():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(30, 4)).astype(np.float32)
+    vectors = np.column_stack([vectors, vectors[:, 0]])
+    kernel, degree = rng.uniform(size=30) ** 2, rng.uniform(1, 2, size=30)
+    A, B = (vectors.T @ (each[:, None] * vectors) for each in (kernel, degree))
+    expected = eigh(A[:4, :4], B[:4, :4], eigvals_only=True)[::-1]
+    np.testing.assert_allclose(_leading_values(A, B), expected, rtol=1e-3)

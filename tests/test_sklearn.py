@@ -93,8 +93,6 @@ def test_sklearns_checks_of_its_own(estimator, check):
     check(name(estimator), estimator)
 
 
-# The checks of weights have a table of four distinct rows, for which eight clusters are too many.
-@pytest.mark.filterwarnings("ignore:Only 4 of the 8 clusters:pckid.EmptyClusterWarning")
 @parametrize_with_checks([PCKID(), ProbabilisticClusterKernel(), IncompleteGaussianMixture()])
 def test_sklearns_checks_with_default_parameters(estimator, check):
     check(estimator)

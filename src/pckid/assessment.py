@@ -21,7 +21,7 @@ from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_column
 from pckid.input.groups import read_groups
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
-from pckid.input.table import standardise
+from pckid.input.table import logs_as_scaled, standardise
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
@@ -519,6 +519,7 @@ def _gather_evidence(
     Rows that belong together are like each other without any cluster: one of each group counts.
     The result has fields of `Assessment`; there are none where too few rows differ.
     """
+    values = logs_as_scaled(values, estimator._kernel.scaling)
     single, n_clusters = rows, len(estimator.cluster_centers_)
     if groups is not None:
         order = np.random.default_rng(seed).permutation(rows)

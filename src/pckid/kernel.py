@@ -82,6 +82,11 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         component a probability for each column to be observed, for values that are missing because
         of what they are, or tests that were not made; names or indices of columns, or names of
         groups, do so for these alone. Not with covariance_type "full" or "tied".
+    log_columns : array-like of str or int, default=None
+        Columns whose logarithm is taken, by their names or indices: amounts, weights and counts
+        over several powers of ten, of which ratios rather than differences tell rows apart. log x
+        where all numbers of the fit are above 0, and log(1 + x) where some are 0; negative ones are
+        refused.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
         Covariance matrices ("full", "tied") are always computed in float64.

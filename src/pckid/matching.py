@@ -19,6 +19,7 @@ from pckid.blocks import blocked
 from pckid.describe.cluster_names import cluster_titles
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
+from pckid.input.table import logs_as_scaled
 from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning
 from pckid.significance.ensemble import with_few_mixtures
@@ -435,7 +436,7 @@ def _judge_chance(
 
 def _cluster_third(estimator: Any, values: np.ndarray, seed: int) -> np.ndarray:
     """Cluster a third of some rows (n_rows, n_features) anew, and label all of them (n_rows,)."""
-    rng = np.random.default_rng(seed)
+    rng, values = np.random.default_rng(seed), logs_as_scaled(values, estimator._kernel.scaling)
     size = max(len(values) // 3, min(len(values), 2 * estimator.n_clusters_))
     few = {"n_clusters": estimator.n_clusters_, "kmeans_n_init": 10}
     model = with_few_mixtures(estimator, random_state=int(rng.integers(2**31)), **few)

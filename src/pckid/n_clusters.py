@@ -29,7 +29,7 @@ from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
 from pckid.ensemble.members import Ensemble
 from pckid.input.sample import Sample, merge_duplicates
-from pckid.input.table import take
+from pckid.input.table import logs_as_scaled, take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
     ALPHA,
@@ -171,7 +171,7 @@ def judge_rows(
     ----------
     estimator : fitted PCKID
     X : ndarray of shape (n_samples, n_features)
-        Its rows, categories as numbers.
+        Its rows, categories as numbers, logarithms taken.
     seed, jobs : int
     n_null : int or None
         The number of null tables; None: as many as a clear answer takes.
@@ -256,6 +256,7 @@ def rows_as_given(
         rng = generator(sample.entropy, Stream.N_CLUSTERS, 1)
         rows = np.sort(rng.choice(rows, size=MAX_ROWS, replace=False))
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
+    X = logs_as_scaled(X, sample.scaling)
     return find_units(near_one(X), categorical), take_along(points, index[rows])
 
 
@@ -269,6 +270,7 @@ def _compare_sample(
 ) -> Comparison:
     """Compare rows (n_rows,) of a sample with tables without groups."""
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
+    values = logs_as_scaled(values, sample.scaling)
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         warnings.catch_warnings(),
@@ -366,8 +368,23 @@ def spectra_of_halves(
     found = []
     for _ in range(n_halves):
         half = rng.permutation(ensemble.n_inits)[: ensemble.n_inits // 2]
-        pair = (sum(each[i].astype(np.float64) for i in half) for each in (products, degrees))
+        kernel, degree = (
+            sum(each[i].astype(np.float64) for i in half) for each in (products, degrees)
+        )
         spectrum = np.zeros(len(values))
-        spectrum[:n_real] = eigh(*pair, eigvals_only=True)[::-1]
+        leading = _leading_values(kernel, degree)
+        spectrum[: len(leading)] = leading
         found.append(spectrum)
     return found
+
+
+def _leading_values(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Solve A y = λ B y (m, m), both symmetric, where B is not singular; λ descending.
+
+    Vectors that hardly differ for a half make B singular up to rounding: of these directions
+    nothing is known.
+    """
+    sizes, axes = eigh(B)
+    kept = sizes > _LEAST_EIGENVALUE * sizes[-1]
+    whitened = axes[:, kept] / np.sqrt(sizes[kept])
+    return eigh(whitened.T @ A @ whitened, eigvals_only=True)[::-1]

@@ -21,7 +21,12 @@ from pckid.describe.rows import standardised_rows
 from pckid.input.column_groups import plain_table
 from pckid.input.outcome_columns import OutcomeCells, read_outcomes
 from pckid.input.validation import validate_table
-from pckid.significance.classification import Posteriors, correct_sums, error_rates, fit_posteriors
+from pckid.significance.classification import (
+    ClassPosteriors,
+    correct_sums,
+    error_rates,
+    fit_posteriors,
+)
 from pckid.significance.new_rows import holm
 
 MAX_ROWS = 2000  # how often labels are wrong is learnt from so many rows
@@ -283,7 +288,7 @@ def _compare(
     cells: OutcomeCells,
     labels: np.ndarray,
     rows: np.ndarray,
-    found: Posteriors,
+    found: ClassPosteriors,
     rng: np.random.Generator,
 ) -> Outcome:
     """Compare one outcome between clusters by the posteriors of some `rows` (n_rows,)."""
@@ -321,7 +326,7 @@ def _draw_estimates(
     labels: np.ndarray,
     used: np.ndarray,
     rows: np.ndarray,
-    found: Posteriors,
+    found: ClassPosteriors,
     are_shares: bool,
     rng: np.random.Generator,
 ) -> np.ndarray:

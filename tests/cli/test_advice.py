@@ -307,7 +307,7 @@ def test_predict_advises_only_what_it_can_take(pckid, tmp_path, golden, cell, ad
 @pytest.mark.parametrize(
     ("unit", "new", "differs"),
     [("kg", "lb", True), ("kg", "kg", False), ("kg", "", False), ("$", "€", True),
-     ("$", "USD", False), ("", "kg", False)],
+     ("$", "USD", False), ("", "kg", False), ("kWh", "KWH", False), ("mW", "MW", True)],
 )  # fmt: skip
 def test_new_rows_in_another_unit_are_pointed_out(pckid, tmp_path, unit, new, differs):
     numbers = [(i * 7 % 11, i * 5 % 13) for i in range(40)]

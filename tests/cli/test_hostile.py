@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 
 import numpy as np
 import pytest
@@ -138,3 +139,19 @@ def test_one_of_something_is_called_so(pckid, tmp_path, golden):
     names = ",".join("abcdef")
     (tmp_path / "t.csv").write_text(f"{names}\n" + "1,2,3,4,5,6\n" * 3 + "x,x,x,x,x,x\n")
     golden(pckid("cluster", "t.csv", "-k", 2).err, "six")
+
+
+def test_a_name_that_is_no_utf8_is_written_to_every_file(pckid, tmp_path):
+    path = tmp_path / os.fsdecode(b"t\xff.csv")
+    try:
+        path.write_text("a,b\n" + "\n".join(f"{i % 7},{i % 2 * 9}" for i in range(40)))
+    except OSError:
+        pytest.skip("this file system takes UTF-8 alone")
+    made = ["--report", "r.html", "--save", "m.pckid", "-o", "o.xlsx"]
+    done = pckid("cluster", path, "-k", 2, "--set", "n_inits=4", *made)
+    assert done.code == 0, done.err
+    assert "t\ufffd.csv" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    for name in ("o.parquet", "o.arrow", "o.csv"):
+        done = pckid("predict", "m.pckid", path, "-o", name)
+        assert done.code == 0, done.err
+    assert pckid("inspect", path).code == 0

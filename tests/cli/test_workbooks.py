@@ -2,13 +2,17 @@
 
 import csv
 import io
+import json
 import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 import python_calamine
+import xlsxwriter
 from open_tables import write_table
+
+from pckid import read_table
 
 FILES = Path(__file__).parents[1] / "tables" / "files"
 CHEAP = ["-k", "3", "--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
@@ -17,8 +21,6 @@ CHEAP = ["-k", "3", "--set", "n_inits=4", "--set", "max_components=6", "--no-ass
 @pytest.fixture
 def workbook(tmp_path, penguins):
     """Write the penguins as a workbook, below a title; the path of it."""
-    import xlsxwriter
-
     rows = list(csv.reader(penguins.read_text().splitlines()))
     path = tmp_path / "penguins.xlsx"
     with xlsxwriter.Workbook(str(path), {"strings_to_numbers": True}) as book:
@@ -173,3 +175,33 @@ def test_dates_that_are_used_stay_dates_in_the_result(pckid, tmp_path):
     pckid("cluster", "t.csv", *options, "--out", "out.xlsx")
     table = sheets(tmp_path / "out.xlsx")["table"]
     assert [row[0] for row in table] == ["day", *days]
+
+
+def test_shell_python_and_result_count_the_same_rows(pckid, tmp_path):
+    """With a title, a row of units, two blank rows, a total and a note below."""
+    rows = [[i % 9 + 0.5, i * 7 % 11, i % 5] for i in range(60)]
+    total = [sum(column) for column in zip(*rows, strict=True)]
+    with xlsxwriter.Workbook(str(tmp_path / "t.xlsx")) as book:
+        sheet = book.add_worksheet()
+        cells = [
+            ["Report"],
+            [],
+            ["a", "b", "c"],
+            ["kg", "cm", "m/s"],
+            *rows,
+            [],
+            total,
+            [],
+            ["note"],
+        ]
+        for i, row in enumerate(cells):
+            sheet.write_row(i, 0, row)
+    inspected = json.loads(pckid("inspect", "t.xlsx", "--json").out)
+    assert inspected["n_rows"] + inspected["n_rows_left_out"] == 63
+    done = pckid("cluster", "t.xlsx", *CHEAP, "--yes", "--json", "-o", "o.csv")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert (found["n_rows"], found["n_rows_left_out"]) == (60, 3)
+    assert "60 rows (3 below the names or at the end left out), 3 columns" in done.err
+    assert len((tmp_path / "o.csv").read_text().splitlines()) == 61
+    assert len(read_table(tmp_path / "t.xlsx", take_advice=True).frame) == 60

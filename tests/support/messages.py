@@ -34,12 +34,15 @@ PROBLEMS = [
     Doubt("ambiguous dates", "day", (), {"ways": WAYS}, stops=True),
     Doubt("mixed dates", "day", (), {}, (drop_column("day"),), True),
     Doubt("may name the rows", "row", (2,)),
+    Doubt("long tails", "bodywt", (), {"columns": ["bodywt", "brainwt"]}),
+    Doubt("same order", "awake", (), {"pairs": [("sleep_total", "awake", -1.0)]}),
 ]  # fmt: skip
 NOTES = [
     Fact("rows_above", {"row": 4, "sheet": "May"}),
     Fact("same_answers", {"columns": ["q1", "q2"], "answers": ["agree", "disagree", "neutral"]}),
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
     Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
+    Fact("spellings_joined", {"column": "sex", "texts": {"f": "F"}}),
     Fact("columns_absent", {"columns": ["sbp", "age"]}),
     Fact("header_in_doubt", {"row": 2, "unit": "line"}),
     Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),

@@ -117,7 +117,7 @@ def crash(source, how):
 
 
 SAYS = {
-    "abort": r"damaged .* \(its reader failed\)",
+    "abort": r"0\.5 GB of memory to read, or is damaged \(its reader failed\)",
     "memory": r"0\.5 GB of memory .* 3 bytes",
     "error": r"damaged .* \(range start index ",
 }

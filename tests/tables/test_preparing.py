@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import OptionError
+from pckid.frontends.cli._words import SHELL
 from pckid.frontends.options import (
     ColumnOptions,
     ReadOptions,
@@ -15,6 +16,7 @@ from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.problems import NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.wording import explain_reading
 
 
 @pytest.fixture
@@ -232,9 +234,28 @@ def test_limits_are_advised_below_a_row_of_units(prepared):
 )
 def test_different_units_are_refused(prepared, units):
     cells = [f"{i + 1} {units[i % 2]}" for i in range(30)]
-    assert codes_of(prepared({"a": cells, "x": NUMBERS})) == ["mixed units"]
+    found = prepared({"a": cells, "x": NUMBERS})
+    assert codes_of(found) == ["mixed units"]
+    assert list(found.problems[0].data["units"]) == [*units]
     same = [f"{i % 7 + 1} {units[0]}" for i in range(30)]
     assert "mixed units" not in codes_of(prepared({"a": same, "x": NUMBERS}))
+
+
+@pytest.mark.parametrize("unit", ["MW", "mW", "kWh", "mmHg", "IU/L", "EUR", "10^9/L"])
+def test_units_are_shown_as_the_table_writes_them(prepared, unit):
+    found = prepared({"x": [f"{number} {unit}" for number in NUMBERS], "y": NUMBERS})
+    choice = found.readings["x"].choice
+    assert [choice.spell(each) for each in choice.units] == [unit]
+    assert found.units == {"x": "€" if unit == "EUR" else unit}
+    assert f"unit '{unit}'" in explain_reading(found.readings["x"], SHELL)
+    bare = prepared({"x": [*(f"{number} {unit}" for number in NUMBERS[1:]), "3"], "y": NUMBERS})
+    assert all(problem.data["unit"] == unit for problem in bare.problems)
+
+
+@pytest.mark.parametrize("name", ["temp_extreme_num", "patient_no", "zip_code", "id_count"])
+def test_the_name_of_a_column_makes_no_code_of_it(prepared, name):
+    found = prepared({name: [str(1 + i * 7 % 4) for i in range(30)], "y": NUMBERS})
+    assert (codes_of(found), found.readings[name].kind, found.left_out) == ([], "number", {})
 
 
 def test_addresses_are_no_numbers(prepared):
@@ -274,7 +295,12 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared):
     pressure = ["mmHg", *("999" if i % 10 == 3 else str(100 + i * 7 % 23) for i in range(30))]
     age = ["Jahre", *(str(20 + i * 3 % 19) for i in range(30))]
     sex = ["", *"FM" * 15]
-    columns = {"sbp": pressure, "age": age, "sex": sex, "ldl": ["mg/dl", *age[1:]]}
+    columns = {
+        "sbp": pressure,
+        "age": age,
+        "sex": sex,
+        "ldl": ["mg/dl", *(str(90 + i * 11 % 29) for i in range(30))],
+    }
     found = prepared(columns)
     assert [problem.fix for problem in found.problems] == [
         (set_option("skip_below", 1),),
@@ -296,11 +322,13 @@ def test_the_questions_of_a_survey_are_no_data(prepared, n_questions):
         ]
         for j in range(1, n_questions + 1)
     }
+    # Every seventh question has the same answers.
+    same = [()] * (n_questions > 7)
     found = prepared(columns)
-    assert [problem.fix for problem in found.problems] == [(set_option("skip_below", 2),)]
-    assert prepared(columns, take_advice=True).problems == ()
+    assert [problem.fix for problem in found.problems] == [(set_option("skip_below", 2),), *same]
+    assert codes_of(prepared(columns, take_advice=True)) == ["same order"] * len(same)
     some = prepared(columns, reading=ReadOptions(skip_below=1)).problems
-    assert [problem.fix for problem in some] == [(set_option("skip_below", 2),)]
+    assert [problem.fix for problem in some] == [(set_option("skip_below", 2),), *same]
     one_row = {name: [cells[0], *cells[2:]] for name, cells in columns.items()}
     assert codes_of(prepared(one_row))[0] == "rows below names"
 

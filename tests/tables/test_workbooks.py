@@ -16,7 +16,7 @@ import xlsxwriter
 from open_tables import scan_table, write_table
 from tiers import one_in
 
-from pckid.exceptions import TableError
+from pckid.exceptions import OptionError, TableError
 from pckid.frontends.cli._words import SHELL
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.tables import isolation, sources, workbooks
@@ -297,6 +297,20 @@ def test_a_cell_far_out_does_not_take_gigabytes(tmp_path, cells):
     read_or_refused(with_cells(tmp_path, cells))
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+        pytest.param(b"<row><c><v>1</v></c></row>" * 24_000_000, marks=pytest.mark.slow),
+    ],
+    ids=["far", "many"],
+)
+def test_a_sheet_too_large_is_said_to_be_so_rather_than_damaged(tmp_path, cells):
+    path = with_cells(tmp_path, cells)
+    with pytest.raises(TableError, match=r"\.xlsx takes more than 0\.\d+ GB of memory to read"):
+        read(path)
+
+
 def ods(tmp_path, body: str):
     """Write a sheet of OpenDocument."""
     names = "".join(
@@ -369,7 +383,7 @@ def test_an_old_workbook_that_crashes_its_reader_gets_a_sentence(tmp_path):
     for place, byte in {1024: 234, 1075: 176, 1699: 55, 2277: 65, 5285: 177}.items():
         content[place] = byte
     (tmp_path / "t.xls").write_bytes(content)
-    with pytest.raises(TableError, match=r"t.xls is damaged .*\("):
+    with pytest.raises(TableError, match=r"t.xls .*is damaged .*\("):
         read(tmp_path / "t.xls")
 
 
@@ -505,7 +519,25 @@ def test_whole_numbers_that_lose_digits_are_told_of(tmp_path):
         sheet = book.add_worksheet()
         sheet.write_column(0, 0, ["id", *range(2**53, 2**53 + 20)])
         sheet.write_column(0, 1, ["x", *range(20)])
-    assert ("digits_lost", {"column": "id"}) in scan_table(str(tmp_path / "t.xlsx")).notes
+    table = scan_table(str(tmp_path / "t.xlsx"))
+    assert ("digits_lost", {"column": "id"}) in table.notes
+    assert prepare(table, ColumnOptions(drop=("id",))).X.shape == (20, 1)
+
+
+@pytest.mark.parametrize("option", ["row_names", "labels", "known"])
+def test_whole_numbers_that_lose_digits_do_not_tell_rows_apart(tmp_path, option):
+    ids = [2**53 + 1 + i for i in range(90)]
+    assert len(set(map(float, ids))) < 50
+    rows = [["id", "x", "y"], *([each, i % 7, i % 5] for i, each in enumerate(ids))]
+    for cells in (rows, [[str(cell) for cell in row] for row in rows]):
+        table = scan_table(str(written(tmp_path / "t.xlsx", cells)))
+        if cells is rows:
+            with pytest.raises(OptionError, match="Store them as text"):
+                prepare(table, ColumnOptions(**{option: "id"}))
+        else:
+            found = prepare(table, ColumnOptions(**{option: "id"}))
+            cells = found.ids if option == "row_names" else getattr(found, option)
+            assert cells == list(map(str, ids))
 
 
 @pytest.mark.parametrize("n_rows", [1, 2])

@@ -1,5 +1,6 @@
 """Files appear whole or not at all."""
 
+import errno
 import os
 
 import pytest
@@ -39,6 +40,19 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         atomic_file(tmp_path / "nowhere" / "f"),
     ):
         pass
+
+
+@pytest.mark.parametrize("refused", ["open", "replace"])
+def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch, refused):
+    def refuse(path, *others, **how):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, refused, refuse)
+    with pytest.raises(PermissionError) as raised, atomic_file(tmp_path / "f"):
+        pass
+    monkeypatch.undo()
+    assert str(raised.value) == f"[Errno 13] Permission denied: '{tmp_path / 'f'}'"
+    assert os.listdir(tmp_path) == []
 
 
 def test_permissions_follow_the_umask_or_the_old_file(tmp_path):

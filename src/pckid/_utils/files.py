@@ -44,6 +44,11 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with contextlib.suppress(FileNotFoundError, PermissionError):
             os.chmod(temporary, os.stat(target).st_mode & 0o777)
         os.replace(temporary, target)
+    except OSError as error:
+        if error.filename is not None and os.fspath(error.filename) == str(temporary):
+            # Under the name that was asked for.
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+        raise
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(target.parent)

@@ -55,7 +55,7 @@ class DaskRows(BlockedRows):
             )
         self.known, self.known_blocks = known, [None] * len(self.blocks)
 
-    def survey(self, entropy: int, size: int) -> Survey:
+    def survey(self, entropy: int, size: int, logs: tuple[int, ...] = ()) -> Survey:
         """Pass over all rows; choose `size` of them."""
         if any(math.isnan(length) for length in self.lengths):
             self.lengths = list(dask.compute(*[dask.delayed(len)(block) for block in self.blocks]))
@@ -66,7 +66,7 @@ class DaskRows(BlockedRows):
 
         def surveys(limit: float) -> list[Any]:
             return self._tasks(
-                _survey, [(names, start, entropy, size, limit) for start in starts[:-1]]
+                _survey, [(names, start, entropy, size, limit, logs) for start in starts[:-1]]
             )
 
         return _ask(surveys, starts[-1], size)

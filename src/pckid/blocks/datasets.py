@@ -68,7 +68,7 @@ class DatasetRows(BlockedRows):
         self.missing = frozenset(text.strip().lower() for text in missing)
         self.codes = [float(text) for text in self.missing if _is_number(text)]
         self.template = pa.table({name: pa.array([], pa.float64()) for name in self.columns})
-        self.drawn: dict[tuple[int, int], Survey] = {}  # by seed and size
+        self.drawn: dict[tuple[Any, ...], Survey] = {}  # by seed, size and logarithms
         self.counts = self._count_texts()
         found = {self.columns.index(name): counts for name, counts in self.counts.items()}
         # Texts that are all alike, or all different, tell no groups apart.
@@ -91,23 +91,23 @@ class DatasetRows(BlockedRows):
         """What the first pass over all rows found."""
         return next(iter(self.drawn.values()))
 
-    def survey(self, entropy: int, size: int) -> Survey:
+    def survey(self, entropy: int, size: int, logs: tuple[int, ...] = ()) -> Survey:
         """Pass over all rows, unless that was done; choose `size` of them."""
-        if (entropy, size) not in self.drawn:
-            found = self._survey(entropy, size)
-            self.drawn[entropy, size] = found._replace(categories=self._sizes)
+        if (entropy, size, logs) not in self.drawn:
+            found = self._survey(entropy, size, logs)
+            self.drawn[entropy, size, logs] = found._replace(categories=self._sizes)
             # Arrow keeps what its batches took; a fit needs it before the next ones come.
             pa.default_memory_pool().release_unused()
-        return self.drawn[entropy, size]
+        return self.drawn[entropy, size, logs]
 
-    def _survey(self, entropy: int, size: int) -> Survey:
+    def _survey(self, entropy: int, size: int, logs: tuple[int, ...]) -> Survey:
         waiting: list[Survey] = []
         limit = np.inf
         with closing(self.batches()) as batches:
             for batch in batches:
                 self._refuse_infinite(batch)
                 waiting.append(
-                    survey_block(batch.X, batch.known, batch.start, entropy, size, limit)
+                    survey_block(batch.X, batch.known, batch.start, entropy, size, limit, logs)
                 )
                 if sum(len(survey.keys) for survey in waiting) > 2 * size:
                     waiting = [add(waiting, size)]

@@ -17,7 +17,8 @@ import numpy as np
 
 from pckid.input.known import KnownMembers, find_known, join_known
 from pckid.input.learning_rows import keys, smallest
-from pckid.input.table import Scaling, margins_of, shares_of_higher, unit_for
+from pckid.input.logarithms import NO_LOG, take_logs
+from pckid.input.table import Scaling, margins_of, pick_shifts, shares_of_higher, unit_for
 
 
 class Survey(NamedTuple):
@@ -31,11 +32,18 @@ class Survey(NamedTuple):
     known: np.ndarray | None = None  # (n_chosen,), names of groups, "" where not known
     members: KnownMembers | None = None  # the rows whose group is known, chosen or not
     categories: Mapping[int, np.ndarray] = {}  # how often each occurs, by column, in all rows
+    # Of columns whose logarithms may be taken, the moments of log x and of log(1 + x)
+    logs: Mapping[int, tuple[Moments, Moments]] = {}
 
-    @property
-    def scaling(self) -> Scaling:
-        """Centre and spread of the columns that vary."""
-        return scaling(self.moments, self.categories)
+    def scaling(self, shifts: np.ndarray | None = None) -> Scaling:
+        """Measure the columns that vary, some by their logarithms: see `logarithms`."""
+        found = Moments(*(part.copy() for part in self.moments))
+        for j, both in self.logs.items():
+            if shifts is not None and shifts[j] != NO_LOG:
+                for whole, part in zip(found, both[int(shifts[j])], strict=True):
+                    whole[j] = part[0]
+        measured = scaling(found, self.categories)
+        return measured._replace(shifts=pick_shifts(shifts, measured.kept))
 
     def without(self, columns: list[int]) -> Survey:
         """Forget what columns hold, so that they are left out."""
@@ -71,8 +79,8 @@ class BlockedRows(ABC):
         return self
 
     @abstractmethod
-    def survey(self, entropy: int, size: int) -> Survey:
-        """Pass over all rows; choose `size` of them."""
+    def survey(self, entropy: int, size: int, logs: tuple[int, ...] = ()) -> Survey:
+        """Pass over all rows; choose `size` of them, and measure the `logs` of some columns."""
 
     @abstractmethod
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
@@ -83,18 +91,26 @@ class BlockedRows(ABC):
 
 
 def survey_block(
-    X: np.ndarray, known: np.ndarray | None, start: int, entropy: int, size: int, limit: float
+    X: np.ndarray,
+    known: np.ndarray | None,
+    start: int,
+    entropy: int,
+    size: int,
+    limit: float,
+    logs: tuple[int, ...] = (),
 ) -> Survey:
     """Survey rows (n_samples, n_features) from `start` on, choosing among keys below `limit`.
 
-    `known` (n_samples,) are the names of their groups, as from `read_known`.
+    `known` (n_samples,) are the names of their groups, as from `read_known`; `logs` are columns
+    whose logarithms are measured, too.
     """
     filled = (~np.isnan(X)).any(axis=1)
     mine = keys(entropy, start, start + len(X))
     candidates = np.flatnonzero(filled & (mine < limit))
     chosen = candidates[smallest(mine[candidates], size)]
     n_filled = int(filled.sum())
-    found = Survey(len(X), n_filled, moments(X), X[chosen], mine[chosen])
+    of_logs = {j: (_log_moments(X[:, [j]], 0.0), _log_moments(X[:, [j]], 1.0)) for j in logs}
+    found = Survey(len(X), n_filled, moments(X), X[chosen], mine[chosen], logs=of_logs)
     if known is None:
         return found
     return found._replace(known=known[chosen], members=find_known(X, known, mine, start))
@@ -102,11 +118,15 @@ def survey_block(
 
 def add(surveys: Iterable[Survey], size: int) -> Survey:
     """Add up surveys of blocks that follow each other, and keep the `size` smallest keys."""
-    n_rows, n_filled, found, rows, every, known, members, _ = zip(*surveys, strict=True)
+    n_rows, n_filled, found, rows, every, known, members, _, logs = zip(*surveys, strict=True)
     joined = np.concatenate(every)
     chosen = smallest(joined, size)
     kept = np.concatenate(rows)[chosen], joined[chosen]
-    total = Survey(sum(n_rows), sum(n_filled), reduce(combine, found), *kept)
+    of_logs = {
+        j: tuple(reduce(combine, parts) for parts in zip(*(each[j] for each in logs), strict=True))
+        for j in logs[0]
+    }
+    total = Survey(sum(n_rows), sum(n_filled), reduce(combine, found), *kept, logs=of_logs)
     if known[0] is None:
         return total
     return total._replace(known=np.concatenate(known)[chosen], members=join_known(members))
@@ -140,6 +160,12 @@ def moments(X: np.ndarray) -> Moments:
     squares = np.where(observed, (Z - mean) ** 2, 0.0).sum(axis=0)
     extreme = ((low == X) | (high == X) | ~observed).all(axis=0)
     return Moments(count, low, high, magnitude, mean, squares, extreme)
+
+
+def _log_moments(column: np.ndarray, shift: float) -> Moments:
+    """Measure the logarithms of a column (n_samples, 1); numbers without one do not count."""
+    logs = take_logs(column, np.array([shift]))
+    return moments(np.where(np.isinf(logs), np.nan, logs))
 
 
 def combine(a: Moments, b: Moments) -> Moments:

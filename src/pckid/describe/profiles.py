@@ -8,6 +8,7 @@ from scipy.special import erf
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
+from pckid.input.logarithms import slopes, undo_logs
 from pckid.input.table import Scaling, Table, row_slices
 
 # Sums over the rows of a cluster are off by a few units in the last place.
@@ -27,9 +28,10 @@ class ClusterProfiles(NamedTuple):
     n_observed : ndarray of shape (n_clusters, d)
         Rows of the cluster with a value in the column.
     centers : ndarray of shape (n_clusters, d)
-        Means; NaN where nothing is observed.
+        Means, of columns whose logarithm is taken geometric ones; NaN where nothing is observed.
     spreads : ndarray of shape (n_clusters, d)
-        Standard deviations; NaN where nothing is observed.
+        Standard deviations, of columns whose logarithm is taken those of the logarithms times the
+        center; NaN where nothing is observed.
     separation : ndarray of shape (n_clusters, d)
         How well the column separates the cluster from the other rows, from −1 (always lower) over 0
         (no better than chance) to 1 (always higher).
@@ -172,7 +174,8 @@ def profile_clusters(
     spreads = np.where(spreads > least, spreads, 0.0)
     seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
     center, scale = _host(xp.stack([scaling.center, scaling.scale]))
-    places = center + scale * means
+    places, shifts = center + scale * means, scaling.shifts
+    shifts = None if shifts is None else _host(shifts)
     kept, shares = [names[column] for column in scaling.kept], {}
     between = variance_between(counts, means, spreads**2).tolist()
     importances = dict(zip(kept, between, strict=True))
@@ -181,14 +184,13 @@ def profile_clusters(
         found = held / np.where(total > 0, total, 1)
         shares[name] = np.where(total > 0, found, np.nan)
         importances[name] = float(variance_between(total, found, found * (1 - found), axis=(0,)))
+    centers = undo_logs(np.where(np.abs(places) > least * scale, places, 0.0) / unit, shifts)
     return ClusterProfiles(
         feature_names=kept,
         n_rows=np.rint(_host(xp.sum(counted, axis=1))).astype(np.int64),
         n_observed=np.rint(n_observed).astype(np.int64),
-        centers=np.where(
-            seen, np.where(np.abs(places) > least * scale, places, 0.0) / unit, np.nan
-        ),
-        spreads=np.where(seen, scale * spreads / unit, np.nan),
+        centers=np.where(seen, centers, np.nan),
+        spreads=np.where(seen, scale * spreads / unit * slopes(centers, shifts), np.nan),
         separation=separation(counts, means, spreads),
         category_shares=shares,
         category_counts=_category_counts(table, scaling, counted, names),

@@ -127,6 +127,7 @@ class EnsembleEstimator(
         "group_weights": [StrOptions({"equal"}), Mapping, None],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"}), "array-like"],
+        "log_columns": ["array-like", str, None],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -150,6 +151,7 @@ class EnsembleEstimator(
         group_weights: Any = None,
         categorical_features: Any = None,
         missingness: Any = "ignorable",
+        log_columns: Any = None,
         dtype: str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -169,6 +171,7 @@ class EnsembleEstimator(
         self.group_weights = group_weights
         self.categorical_features = categorical_features
         self.missingness = missingness
+        self.log_columns = log_columns
         self.dtype = dtype
         self.device = device
         self.random_state = random_state

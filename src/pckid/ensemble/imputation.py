@@ -10,6 +10,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
+from pckid.input.logarithms import slopes, undo_logs
 from pckid.input.table import Scaling, Table, block, standardise_at_home
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
@@ -205,9 +206,10 @@ def fill_in(
     center, scale = (to_numpy(part) for part in (scaling.center, scaling.scale))
     unit = 1.0 if scaling.unit is None else to_numpy(scaling.unit)
     n_numbers = len(scaling.kept)
-    numbers = (means[:, :n_numbers] * scale + center) / unit
+    shifts = None if scaling.shifts is None else to_numpy(scaling.shifts)
+    numbers = undo_logs((means[:, :n_numbers] * scale + center) / unit, shifts)
     _put(values, missing, scaling.kept, numbers)
-    _put(spread, missing, scaling.kept, spreads * scale / unit)
+    _put(spread, missing, scaling.kept, spreads * scale / unit * slopes(numbers, shifts))
     column = to_numpy(scaling.margins.column)
     chances = means[:, n_numbers:]
     for place, source in enumerate(scaling.categorical):

@@ -29,6 +29,7 @@ PYTHON = Dialect(
     lines=lambda columns: (
         f"pckid.series.from_long(frame, {', '.join(f'{k}={v!r}' for k, v in columns.items())})"
     ),
+    log=lambda columns: f"PCKID(log_columns={list(columns)!r})",
     yes="take_advice=True",
 )
 """How options are written for users of Python: as parameters of `read_table`."""
@@ -51,9 +52,9 @@ class TableFrame(NamedTuple):
 
 
 _OFFERED = (
-    "na_values", "numbers", "dates", "columns", "drop", "categorical", "not_missing", "limits",
-    "take_advice", "delimiter", "decimal", "encoding", "header", "sheet", "skip_first",
-    "skip_below", "skip_last", "drop_rows",
+    "na_values", "numbers", "dates", "columns", "drop", "categorical", "not_missing",
+    "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
+    "sheet", "skip_first", "skip_below", "skip_last", "drop_rows",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
 

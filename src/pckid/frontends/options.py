@@ -152,6 +152,9 @@ class ColumnOptions:
     not_missing: tuple[str, ...] = _option(
         (), "Contents of cells that usually mean missing, and are values here.", shows="TEXT"
     )
+    ignore_case: bool = _option(
+        False, "Whether categories that differ in capitals and blanks only are one: f and F."
+    )
     limits: str = _option(
         "",
         "What becomes of limits such as <0.5 among numbers: the number itself, half of it, or "

@@ -343,7 +343,7 @@ class Clustering:
         for key in ("known_groups", "known_conflicts"):
             if hasattr(estimator, f"{key}_"):
                 found[key] = [each._asdict() for each in getattr(estimator, f"{key}_")]
-        found |= totals.records()
+        found |= totals.records() | {"n_rows_left_out": prepared.table.n_left_out}
         if not is_about_groups(assessment):
             found["mean_confidence"] = None
         if not self.is_new:

@@ -11,6 +11,7 @@ from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_
 from pckid.frontends.tables.findings import Doubt, Fact, advice
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.scanning import OpenTable
 from pckid.input.sentinels import describe_codes
 
 _SHOWN, _LONGEST_ADVICE = 12, 500
@@ -53,6 +54,7 @@ NOTES = {
     "categories_matched": "Column {column!q}: {pairs}, as the model knows it.",
     "categories_unknown": "Column {column!q} holds {texts!c}, which the model does not know: taken "
     "as missing.",
+    "spellings_joined": "Column {column!q}: {pairs}, which differ in capitals and blanks only.",
     "columns_absent": "Columns of the model that the table lacks, taken as missing in all rows: "
     "{columns!l}.",
     "header_in_doubt": "The names of the columns are taken from {unit} {row:d}, which looks "
@@ -147,7 +149,16 @@ PROBLEMS = {
     "spelling variants": (
         "{column} holds {listed}, which may be one category written in different ways: they count "
         "as different categories.",
-        "If they mean the same, write them alike.",
+        "If they mean the same, {join}.",
+    ),
+    "long tails": (
+        "{columns!l} {columns:holds|hold} a few numbers far above all others, which decide where "
+        "clusters lie.",
+        "If ratios rather than differences tell rows apart, take logarithms: {log}.",
+    ),
+    "same order": (
+        "{listed} put the rows in one order, or its reverse: what such columns say counts twice.",
+        "If they measure the same, leave out all but one: {drops}.",
     ),
     "repeated ids": (
         "{column} holds {n_distinct} different values in {n_observed} rows, each with another "
@@ -234,6 +245,7 @@ class Dialect(NamedTuple):
     write: Callable[[Sequence[Fix]], str]  # writes fixes: "--drop notes", or "drop=['notes']"
     names: Mapping[str, str]  # how single options are written
     lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
+    log: Callable[[Sequence[str]], str]  # takes logarithms of columns
     yes: str = ""  # what takes all advice
     row_names: Callable[[str], str] = lambda name: ""  # how a column is named that names the rows
     settled: bool = False  # whether a model has chosen the columns, so that only cells can change
@@ -256,7 +268,7 @@ def write_note(note: Fact, words: Dialect) -> str:
             found = data["words"]
             more["held"] = ", ".join(f"'{brief(text)}' in {n:,} cells" for text, n in found.items())
             more["fixes"] = words.write([take_as_missing(text, data["column"]) for text in found])
-        case "categories_matched":
+        case "categories_matched" | "spellings_joined":
             pairs = [f"'{brief(a, 30)}' as '{brief(b, 30)}'" for a, b in data["texts"].items()]
             more["pairs"] = list_first(pairs)
         case "same_columns":
@@ -279,6 +291,14 @@ def write_findings(prepared: Prepared, words: Dialect, skip: str = "") -> list[s
     return [*sentences, *write_problems(prepared.problems, words), *prepared.notes_on_cases]
 
 
+def write_row_count(n_rows: int, table: OpenTable) -> str:
+    """Write how many rows there are, and how many rows of the file are none of them."""
+    n_out = table.n_left_out
+    return counted(n_rows, "row") + f" ({n_out:,} below the names or at the end left out)" * (
+        n_out > 0
+    )
+
+
 def explain_reading(reading: Reading, words: Dialect) -> str:
     """Write why a column is taken as what it is; nothing where that is plain."""
     choice = reading.choice
@@ -294,7 +314,9 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
         return ""
     form = choice.format
     thousands = _THOUSANDS.get(form.thousands, f"thousands '{form.thousands}'")
-    units = f", unit {' or '.join(map(repr, choice.units))}" if choice.units else ""
+    units = (
+        f", unit {' or '.join(map(repr, map(choice.spell, choice.units)))}" if choice.units else ""
+    )
     units += ", negative with '-' behind them" * form.minus_behind
     cells = counted(choice.n_observed, "cell")
     fit = "fits" if choice.n_observed == 1 else "fit"
@@ -326,6 +348,9 @@ def write_evidence(problem: Doubt) -> str:
             n_more = sum(map(len, variants)) - 2
             more["listed"] = " and ".join(f"'{brief(t, 40)}' ({n:,})" for t, n in variants[0][:2])
             more["listed"] += f", and {n_more} more such" if n_more else ""
+        case "same order":
+            told = [f"'{brief(a, 40)}' and '{brief(b, 40)}' ({r:.3f})" for a, b, r in data["pairs"]]
+            more["listed"] = f"Columns {list_first(told)}"
         case "code for missing":
             codes = {0: data["codes"]}
             more["clause"] = describe_codes(codes, lambda _: f"'{brief(problem.column)}'")
@@ -357,6 +382,13 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
             codes = [each for each in fix if each.option == "na_values"]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([set_option("limits", "value")])
+        case "spelling variants":
+            more["join"] = f"join them: {write(fix)}" if fix else "write them alike"
+        case "long tails":
+            more["log"] = words.log(data["columns"])
+        case "same order":
+            seconds = dict.fromkeys(second for _, second, _ in data["pairs"])
+            more["drops"] = write([drop_column(second) for second in seconds])
         case "repeated ids":
             lines = {key: data[key] for key in ("time", "variable", "value") if key in data}
             more |= {"name": name, "lines": words.lines({"case": name, **lines})}

@@ -31,6 +31,7 @@ class ColumnRoles(NamedTuple):
     # each column in no group as much as a group
     weights: np.ndarray | None
     informative: np.ndarray  # (n_features,), bool: whether missingness itself tells
+    logs: Mapping[int, str] = {}  # columns whose logarithm is taken, and how errors call them
 
     def indicate(self, columns: np.ndarray) -> np.ndarray | None:
         """Make an indicator of each group among `columns` (n_columns, n_groups); None: no group.
@@ -84,7 +85,25 @@ def find_roles(
         scales = np.zeros(n, dtype=np.int64)
     weights = _find_weights(estimator.group_weights, members, n)
     informative = _find_informative(estimator.missingness, members, names, n)
-    return ColumnRoles(members, scales, weights, informative)
+    logs = _find_logs(estimator.log_columns, names, n, estimator._categories)
+    return ColumnRoles(members, scales, weights, informative, logs)
+
+
+def _find_logs(
+    log_columns: Any, names: Sequence[str] | None, n: int, categories: Mapping[int, Any]
+) -> dict[int, str]:
+    """Find the columns whose logarithm is taken, and how errors call them."""
+    asked = [] if log_columns is None else log_columns
+    logs: dict[int, str] = {}
+    for each in [asked] if isinstance(asked, str) else asked:
+        column = find_column(each, names, n, "log_columns")
+        logs[column] = f"{column}" if names is None else repr(names[column])
+        if column in categories:
+            raise ValueError(
+                f"log_columns names column {logs[column]}, which holds categories. Leave it out of "
+                "log_columns."
+            )
+    return logs
 
 
 def list_group_columns(

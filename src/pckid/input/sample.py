@@ -10,6 +10,7 @@ from pckid._utils.text import counted
 from pckid.input.column_groups import ColumnRoles, with_column_weights
 from pckid.input.known import KnownMembers, find_known
 from pckid.input.learning_rows import keys, smallest
+from pckid.input.logarithms import find_shifts
 from pckid.input.one_hot import with_one_hot
 from pckid.input.table import (
     Scaling,
@@ -198,10 +199,11 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
 
 def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:
     """Pass over a table that comes in blocks, and keep the rows to learn from."""
-    found = rows.survey(sampling.entropy, sampling.size)
+    found = rows.survey(sampling.entropy, sampling.size, tuple(sampling.roles.logs))
     if sampling.skipped:
         found = found.without(list(sampling.skipped))
-    scaling = with_group_scales(found.scaling, sampling.roles.scales)
+    shifts = find_shifts(found.moments.low, sampling.roles.logs) if found.logs else None
+    scaling = with_group_scales(found.scaling(shifts), sampling.roles.scales)
     some = bool(rows.categorical.any())
     check_columns_vary(len(scaling.used), (found.n_rows, found.rows.shape[1]), categories=some)
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.used])).any(axis=1))
@@ -227,6 +229,7 @@ def _measure(
         categorical,
         groups=sampling.roles.scales,
         informative=sampling.roles.informative,
+        logs=sampling.roles.logs,
         two_values=True,
         weights=None if shares is None else asarray_like(shares, X),
         jobs=sampling.jobs,

@@ -1,6 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from pckid._utils.arrays import (
     to_numpy,
 )
 from pckid._utils.parallel import run_in_threads
+from pckid.input.logarithms import NO_LOG, find_shifts, take_logs
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 FARTHEST = 1e9
@@ -72,6 +73,9 @@ class Scaling(NamedTuple):
     # Powers of two (n_features,) by which columns of the smallest floats are multiplied before
     # anything else; centre and scale are in these units. None where no column needs it.
     unit: Array | None = None
+    # (n_features,), how the logarithms of columns are taken, see `logarithms`; centre and scale are
+    # those of the logarithms. None where none is taken.
+    shifts: Array | None = None
 
     @property
     def used(self) -> np.ndarray:
@@ -137,6 +141,7 @@ def measure(
     informative: bool | np.ndarray = False,
     two_values: bool = False,
     groups: np.ndarray | None = None,
+    logs: Mapping[int, str] | None = None,
     weights: Array | None = None,
     jobs: int = 1,
 ) -> Scaling:
@@ -145,15 +150,18 @@ def measure(
     Rows (n_samples, n_features_in) have NaN where a value is missing; of the `categorical` columns
     they hold categories as numbers from 0. Columns of numbers that take only `two_values` may count
     like categories. Missingness is `informative` or not, of all columns or of each. Numbers of one
-    of the `groups` have one scale, see `with_group_scales`. Each row may have a weight.
+    of the `groups` have one scale, see `with_group_scales`. The logarithms of some columns are
+    measured, see `find_shifts`. Each row may have a weight.
     """
     xp = namespace(X)
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
     # What is known of columns is computed on the host, whatever passes over the rows.
     low, high = _extremes(X, jobs)
+    shifts = find_shifts(low, logs) if logs else None
+    low, high = (take_logs(end, shifts) for end in (low, high))
     kept = np.flatnonzero((high > low) & ~categorical)
-    low, high = low[kept], high[kept]
+    low, high, shifts = low[kept], high[kept], pick_shifts(shifts, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
     magnitude = np.where(-low > high, -low, high)
     unit = unit_for(magnitude)
@@ -161,8 +169,9 @@ def measure(
         low, high, magnitude = low * unit, high * unit, magnitude * unit
     low, high = low / magnitude, high / magnitude
     ends = asarray_like(np.stack([magnitude, low, high]), X)
+    of_logs = None if shifts is None else asarray_like(shifts, X)
     two_values = two_values and (groups is None or bool((groups[kept] < 0).any()))
-    blocks = _scaled_blocks(X, kept, unit, ends[0, :], weights)
+    blocks = _scaled_blocks(X, kept, of_logs, unit, ends[0, :], weights)
 
     def pass_over(function: Callable[..., Array]) -> Any:
         return sum(run_in_threads(lambda block: function(*block()), zip(blocks, strict=True), jobs))
@@ -191,7 +200,7 @@ def measure(
         share = np.where(tells, _shares_observed(seen, weights), 1.0)
     margins = margins_of(counts, higher, share)
     spread = np.sqrt(variance)
-    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit)
+    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit, shifts)
     return place_scaling(scaling if groups is None else with_group_scales(scaling, groups), X)
 
 
@@ -208,7 +217,27 @@ def place_scaling(scaling: Scaling, home: Array) -> Scaling:
         scale=scale,
         margins=Margins(asarray_like(column, home), *shares),
         unit=None if scaling.unit is None else asarray_like(scaling.unit, home),
+        shifts=None if scaling.shifts is None else asarray_like(scaling.shifts, home),
     )
+
+
+def pick_shifts(shifts: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
+    """Take the shifts of the columns `kept` out of those of all; None if no logarithm is taken."""
+    if shifts is None or (shifts[kept] == NO_LOG).all():
+        return None
+    return shifts[kept]
+
+
+def logs_as_scaled(X: np.ndarray, scaling: Scaling) -> np.ndarray:
+    """Take the logarithms of rows (n_samples, n_features_in) as a fit did; others stay as they are.
+
+    Columns that the fit left out stay as they are, too.
+    """
+    if scaling.shifts is None:
+        return X
+    found = X.copy()
+    found[:, scaling.kept] = take_logs(X[:, scaling.kept], to_numpy(scaling.shifts))
+    return found
 
 
 def standardise(
@@ -229,6 +258,7 @@ def standardise(
         # A new row may lie farther out than floats reach; it is brought back to the farthest
         # allowed.
         with np.errstate(over="ignore"):
+            numbers = take_logs(numbers, scaling.shifts)
             if scaling.unit is not None:
                 numbers = numbers * scaling.unit
             # Halves, because the difference of two huge numbers of opposite sign would overflow.
@@ -358,7 +388,12 @@ def _extremes(X: Array, jobs: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _scaled_blocks(
-    X: Array, kept: np.ndarray, unit: Array | None, magnitude: Array, weights: Array | None
+    X: Array,
+    kept: np.ndarray,
+    shifts: Array | None,
+    unit: Array | None,
+    magnitude: Array,
+    weights: Array | None,
 ) -> list[Callable[[], tuple[Array, Array, Array | None]]]:
     """List functions that each return a block of rows: some columns, scaled, with zeros.
 
@@ -369,6 +404,7 @@ def _scaled_blocks(
     def block_of(rows: slice) -> tuple[Array, Array, Array | None]:
         numbers = _take_columns(X[rows, :], kept)
         seen = ~xp.isnan(numbers)
+        numbers = take_logs(numbers, shifts)
         if unit is not None:
             numbers = numbers * unit
         Z = xp.where(seen, numbers / magnitude, 0.0)

@@ -26,6 +26,7 @@ from pckid.input.columns import (
     convert_columns,
     frame_columns,
 )
+from pckid.input.logarithms import NO_LOG
 
 # Libraries whose arrays and dataframes are collections of blocks.
 _BLOCKED = ("dask", "dask_expr")
@@ -70,6 +71,8 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     if columns is None:
         validate_data(estimator, values, reset=reset, skip_check_array=True)
     _refuse_infinity(estimator, values)
+    if not reset:
+        _refuse_beyond_logs(estimator, values)
     return values
 
 
@@ -372,6 +375,22 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
             values[:, j] = codes
         X = asarray_like(values, X, dtype=X.dtype)
     return X
+
+
+def _refuse_beyond_logs(estimator: Any, X: Array) -> None:
+    """Raise if a new row holds a number of which there is no logarithm where one is taken."""
+    scaling = getattr(getattr(estimator, "_kernel", None), "scaling", None)
+    if scaling is None or scaling.shifts is None:
+        return
+    for column, shift in zip(scaling.kept.tolist(), to_numpy(scaling.shifts), strict=True):
+        xp, numbers = namespace(X), X[:, column]
+        if shift != NO_LOG and bool(xp.any(numbers <= -shift)):
+            low = float(xp.min(xp.where(xp.isnan(numbers), xp.inf, numbers)))
+            raise ValueError(
+                f"Column {column_name(estimator, column)} holds {low:.6g}, of which there is no "
+                f"logarithm: log_columns names it, and all numbers of the fit were above {-shift:g}"
+                ". Replace such cells by NaN to treat them as missing, or fit again."
+            )
 
 
 def _refuse_infinity(estimator: Any, X: Array) -> None:

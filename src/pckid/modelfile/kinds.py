@@ -18,6 +18,7 @@ from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
+from pckid.input.logarithms import NO_LOG
 from pckid.input.table import Margins, Scaling
 from pckid.input.validation import column_name, is_blocked
 from pckid.kernel import ProbabilisticClusterKernel
@@ -257,8 +258,11 @@ def _read_scaling(reader: ArrayReader, n_features: int, known: dict[int, list[An
         "center": Spec((n_kept,), _FLOAT64, -_LARGEST, _LARGEST),
         "scale": Spec((n_kept,), _FLOAT64, _LEAST, _LARGEST),
         "unit": Spec((n_kept,), _FLOAT64, 1.0, 2.0**1022, optional=True),
+        "shifts": Spec((n_kept,), _FLOAT64, NO_LOG, 1.0, optional=True),
     }
     found = reader.take_all("scaling", schema)
+    whole = found["shifts"] is None or bool(np.isin(found["shifts"], (NO_LOG, 0.0, 1.0)).all())
+    require(whole, "the array scaling.shifts holds values out of range.")
     kept, categorical, named = found["kept"], found["categorical"], np.array([*known], np.int64)
     ascend = all((np.diff(part) > 0).all() for part in (kept, categorical))
     fit = ascend and n_kept + n_categorical > 0 and not np.isin(kept, named).any()

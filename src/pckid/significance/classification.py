@@ -27,8 +27,8 @@ _STEPS, _MOST_STEPS, _STILL = 2, 200, 0.001
 _FARTHEST = 0.04
 
 
-class Posteriors(NamedTuple):
-    """Posteriors of rows over clusters, by all rows alike and by rows drawn anew."""
+class ClassPosteriors(NamedTuple):
+    """ClassPosteriors of rows over clusters, by all rows alike and by rows drawn anew."""
 
     # (1 + n_draws, n_clusters, n_samples); the first is of the rows as they are
     memberships: np.ndarray
@@ -37,7 +37,7 @@ class Posteriors(NamedTuple):
 
 def fit_posteriors(
     table: Table, labels: np.ndarray, n_clusters: int, n_draws: int, rng: np.random.Generator
-) -> Posteriors:
+) -> ClassPosteriors:
     """Fit a mixture with a component for each cluster, on the rows and on draws of them.
 
     A draw gives each row an exponential weight (the Bayesian bootstrap, Rubin 1981), so that no
@@ -55,7 +55,7 @@ def fit_posteriors(
 
     Returns
     -------
-    posteriors : Posteriors
+    posteriors : ClassPosteriors
     """
     # Weights of columns say how much these should count, not how likely their values are.
     margins = table.margins._replace(weights=table.margins.weights[:0])
@@ -73,7 +73,9 @@ def fit_posteriors(
         many = _start(stats, resp * weights)
         many = iterate(product, stats, many, n_iter=n_steps, floor=_FLOOR, share=share)
         found.append(_posteriors_of(stats, many))
-    return Posteriors(np.concatenate(found), np.concatenate([np.ones((1, len(labels))), drawn]))
+    return ClassPosteriors(
+        np.concatenate(found), np.concatenate([np.ones((1, len(labels))), drawn])
+    )
 
 
 def _start(stats: product.Statistics, resp: Array) -> product.Parameters:

@@ -25,7 +25,8 @@ _N_SIZES = 4
 def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleEstimator:
     """Copy a fitted estimator with few mixtures, for a matrix of its columns, on one thread.
 
-    `changes` are further parameters of the copy.
+    The copy takes no logarithms: the matrix holds them, as from `logs_as_scaled`. `changes` are
+    further parameters of the copy.
     """
     # The columns of a matrix have no names.
     roles = find_roles(estimator, estimator._groups, column_names(estimator))
@@ -39,6 +40,7 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
         "categorical_features": np.flatnonzero(categorical_mask(estimator)),
         "column_groups": roles.groups,
         "missingness": np.flatnonzero(roles.informative),
+        "log_columns": None,
     }
     copy = clone(estimator).set_params(**{**given, **changes})
     if hasattr(copy, "set_callbacks"):

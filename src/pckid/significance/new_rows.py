@@ -22,6 +22,7 @@ from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen_categories
+from pckid.input.logarithms import NO_LOG, undo_logs
 from pckid.input.table import FARTHEST, Scaling, Table, standardise_at_home, take
 from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
@@ -334,15 +335,16 @@ def _compare_numbers(
     """Compare the columns of numbers, in the units of the table."""
     center, scale = (to_numpy(part).astype(np.float64) for part in (scaling.center, scaling.scale))
     unit = np.ones(len(scale)) if scaling.unit is None else to_numpy(scaling.unit)
+    shifts = np.full(len(scale), NO_LOG) if scaling.shifts is None else to_numpy(scaling.shifts)
     for j, name in enumerate(names[: len(scale)]):
         a, b = fit.counts[j], new.counts[j]
         if min(a.sum(), b.sum()) < 1:
             continue
         off = 1.96 * new.spreads[j] / np.sqrt(b.sum())
-        shown = [fit.means[j], new.means[j], new.means[j] - off, new.means[j] + off]
+        means = np.array([fit.means[j], new.means[j], new.means[j] - off, new.means[j] + off])
         deciles = np.stack([fit.deciles[j], new.deciles[j]])
         shown, deciles = (
-            (np.asarray(x) * scale[j] + center[j]) / unit[j] for x in (shown, deciles)
+            undo_logs((x * scale[j] + center[j]) / unit[j], shifts[j]) for x in (means, deciles)
         )
         shift = (new.means[j] - fit.means[j]) / max(fit.spreads[j], np.finfo(float).tiny)
         before, now, low, high = shown.tolist()

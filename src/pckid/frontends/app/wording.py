@@ -23,6 +23,8 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"untick “{fix.column}”")
             case "categorical" | "numbers" | "dates":
                 said.append(f"take “{fix.column}” as {ROLES[fix.choice]}")
+            case "ignore_case":
+                said.append("join spellings")
             case "limits":
                 said.append(f"read limits as {LIMITS[fix.value]}")
             case "skip_below":
@@ -55,5 +57,6 @@ PAGE = Dialect(
         "together": "As the name of the row, it lets rows that share a value be judged together.",
     },
     lines=lambda columns: "“Several lines per case”",
+    log=lambda columns: "--log on the command line",
 )
 """How options are written for users of the page."""

@@ -68,6 +68,8 @@ def run_cluster(given: SimpleNamespace) -> None:
         _words.tell_prepared(prepared)
         estimator.set_params(
             column_groups=_words.find_column_groups(given.groups, prepared),
+            log_columns=_words.find_log_columns(given.log_columns, prepared)
+            or estimator.log_columns,
             categorical_features=list(prepared.counts) or None,
         )
         _cluster(estimator, prepared, rows, given)
@@ -112,7 +114,7 @@ def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
     """Pick the options that a report repeats, to give another number of clusters by them."""
     settings = [f"{name}={value}" for name, value in given.settings.items()]
     asked = {"settings": settings, "groups": given.groups}
-    asked |= {"outcomes": given.outcomes, "like": given.like}
+    asked |= {"outcomes": given.outcomes, "like": given.like, "log_columns": given.log_columns}
     return asked | {"random_state": given.random_state or None}
 
 

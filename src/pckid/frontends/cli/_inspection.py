@@ -18,7 +18,13 @@ from pckid.frontends.cli._words import SHELL
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, list_given, pairs_of
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection
-from pckid.frontends.wording import explain_reading, write_evidence, write_fix, write_problems
+from pckid.frontends.wording import (
+    explain_reading,
+    write_evidence,
+    write_fix,
+    write_problems,
+    write_row_count,
+)
 
 _COLUMNS = 1000
 _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",
@@ -32,6 +38,7 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
         "source": found.table.source,
         "sha256": found.table.sha256,
         "n_rows": found.table.n_rows,
+        "n_rows_left_out": found.table.n_left_out,
         "n_columns": len(found.columns),
         "delimiter": found.table.text.delimiter if found.table.text else None,
         "decimal": found.table.text.decimal if found.table.text else ".",
@@ -108,7 +115,7 @@ def print_page(found: TableInspection, command: str) -> None:
     unread = counted(kinds.count("text"), "column")
     aside = f" (without {unread} that cannot be read yet)" * ("text" in kinds)
     console.print(Text(
-        f"{brief(found.table.source, 80)}: {counted(found.table.n_rows or 0, 'row')}, "
+        f"{brief(found.table.source, 80)}: {write_row_count(found.table.n_rows, found.table)}, "
         f"{counted(len(kinds), 'column')}{told}\n"
         f"{found.share_missing:.1%} of the cells are missing{aside}; {counted(n_empty, 'row')} "
         f"{'holds' if n_empty == 1 else 'hold'} no value at all\n"

@@ -14,11 +14,11 @@ from pckid.frontends.options import OPTIONS
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
     "Which columns, and as what": (
-        "columns", "drop", "categorical", "row_names", "labels", "known", "weights",
+        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "log_columns",
     ),
     "How the table is read": (
-        "take_advice", "na_values", "limits", "numbers", "dates", "delimiter", "encoding", "sheet",
-        "skip_first", "skip_below", "skip_last", "drop_rows", "header",
+        "take_advice", "na_values", "ignore_case", "limits", "numbers", "dates", "delimiter",
+        "encoding", "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
     ),
     "Several lines for each case": ("case", "time"),
     "What is written": (
@@ -120,8 +120,8 @@ def _of_table(name: str) -> Decorator:
 
 
 reading = of_table(
-    "na_values", "not_missing", "limits", "numbers", "dates", "delimiter", "decimal", "encoding",
-    "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
+    "na_values", "not_missing", "ignore_case", "limits", "numbers", "dates", "delimiter", "decimal",
+    "encoding", "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
 )  # fmt: skip
 
 cases = of_table("case", "time", "variable", "value", "static", "bins", "from_first")

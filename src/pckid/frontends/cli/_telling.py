@@ -16,7 +16,7 @@ from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.wording import Dialect, write_problems
+from pckid.frontends.wording import Dialect, write_problems, write_row_count
 from pckid.reporting.agreement import write_agreement
 from pckid.reporting.verdict import mark_verdict, write_finding, write_reason
 
@@ -51,7 +51,9 @@ def tell_placed(found: Clustering, totals: Totals) -> Found:
 def write_head(prepared: Prepared, n_rows: int, share_missing: float) -> str:
     """Write what table it is, how large, and how much of it is missing."""
     source, n_categories = prepared.table.source, len(prepared.counts)
-    rows = counted(n_rows, "row" if prepared.series is None else "case")
+    rows = counted(n_rows, "case")
+    if prepared.series is None:
+        rows = write_row_count(n_rows, prepared.table)
     kinds = f" ({n_categories} of categories)" if n_categories else ""
     columns = f"{counted(len(prepared.names), 'column')}{kinds}"
     share = f"{share_missing:.1%} of the cells" if share_missing else "no cell"

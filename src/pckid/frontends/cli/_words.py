@@ -27,6 +27,7 @@ SHELL = Dialect(
     },
     row_names=lambda name: as_argument("row_names", name),
     lines=lambda columns: as_arguments(list(columns.items())),
+    log=lambda columns: as_arguments([("log_columns", name) for name in columns]),
     yes="--yes",
 )
 """How options are written for users of a shell."""
@@ -88,6 +89,20 @@ def find_column_groups(asked: Sequence[str], prepared: Prepared) -> dict[str, li
     if groups and prepared.series is not None:
         groups |= prepared.series.column_groups
     return groups or None
+
+
+def find_log_columns(asked: Sequence[str], prepared: Prepared) -> list[str] | None:
+    """Find the columns whose logarithm is taken by their names, with commas between them."""
+    found: list[str] = []
+    for each in asked:
+        names = [each] if each in prepared.names else [name.strip() for name in each.split(",")]
+        for name in names:
+            if name not in prepared.names or name in prepared.counts:
+                raise click.BadParameter(
+                    f"{name!r} is no column of numbers that is used.", param_hint="--log"
+                )
+        found += names
+    return list(dict.fromkeys(found)) or None
 
 
 def tell_notes(notes: Iterable[Fact]) -> None:

@@ -40,6 +40,9 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--group", "groups", multiple=True, metavar="NAME=PATTERN",
               help="Columns in the same unit, which share one scale, by a pattern of their names: "
               "ndvi=ndvi_*. May be repeated.")  # fmt: skip
+@click.option("--log", "log_columns", multiple=True, metavar="NAMES",
+              help="Take the logarithm of these columns, whose values span several powers of ten; "
+              "of one plus the value where some are 0. May be repeated.")  # fmt: skip
 @_options.writing
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=_html_name, help="Write a report that explains the clusters.")  # fmt: skip

@@ -30,6 +30,8 @@ class Columns(NamedTuple):
     readings: dict[str, Reading]  # of all columns, in their order
     wrong: dict[str, NotNumbers]  # what could not be read
     counts: dict[str, Counter[str]]  # how often each category stands in its column
+    # Texts that were taken for another one, which differs in capitals and blanks only, by column
+    joined: Mapping[str, Mapping[str, str]] = {}
 
 
 def read_columns(
@@ -48,6 +50,7 @@ def read_columns(
     texts: dict[str, list[str | None]] = {}
     wrong: dict[str, NotNumbers] = {}
     counts: dict[str, Counter[str]] = {}
+    joined: dict[str, dict[str, str]] = {}
     place = {name: j for j, name in enumerate(names)}
     block, before = plain or PlainColumns.empty(table.data.num_rows, len(names))
     X = block[:, : len(names)]
@@ -63,12 +66,29 @@ def read_columns(
     for name, j in place.items():
         cells = text_column(table, name, missing)
         counts[name] = count_texts(cells)
+        if rules.ignore_case and (others := _find_spellings(counts[name])):
+            spelled = {text: others.get(text, text) for text in counts[name]}
+            cells = pa.array(encode_texts(cells, spelled, None), pa.string())
+            counts[name], joined[name] = count_texts(cells), others
         codes = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
         X[:, j] = encode_texts(cells, codes)
         # One object for each text, however many rows hold it.
         texts[name] = encode_texts(cells, {text: text for text in codes}, None).tolist()
         release_memory(table)
-    return Columns(X, texts, found, wrong, counts)
+    return Columns(X, texts, found, wrong, counts, joined)
+
+
+def fold_text(text: str) -> str:
+    """Write a text without its capitals and blanks."""
+    return "".join(text.casefold().split())
+
+
+def _find_spellings(counts: Counter[str]) -> dict[str, str]:
+    """Find the commonest spelling of each text that is not written so."""
+    commonest: dict[str, str] = {}
+    for text in sorted(counts, key=lambda text: (-counts[text], text)):
+        commonest.setdefault(fold_text(text), text)
+    return {text: best for text in counts if (best := commonest[fold_text(text)]) != text}
 
 
 def count_texts(cells: Any) -> Counter[str]:

@@ -14,7 +14,7 @@ from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, set_option
 from pckid.frontends.tables.categories import Columns, read_columns
 from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.formats import FORMATS
+from pckid.frontends.tables.formats import FORMATS, fold_unit
 from pckid.frontends.tables.kinds import (
     DATE_CHOICES,
     Reading,
@@ -65,6 +65,7 @@ def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
         options.decimal,
         frozenset(named_columns(table, options.categorical, "categorical")),
         frozenset([*named_columns(table, options.columns, "columns"), *options.times]),
+        options.ignore_case,
     )
 
 
@@ -95,6 +96,7 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
     for key, name in aside.items():
         if name is not None:
             named_columns(table, [name], key, split=False)
+            _refuse_lost_digits(table, name, key)
     if options.known is not None and options.known == options.labels:
         raise OptionError(
             f"column '{brief(options.known)}' is to be known for the fit and compared with its "
@@ -112,6 +114,17 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
     if not names:
         raise OptionError("No column is left to cluster.", "columns", "drop")
     return names, left_out
+
+
+def _refuse_lost_digits(table: OpenTable, name: str, option: str) -> None:
+    """Raise if a column tells rows apart, but holds numbers whose digits a sheet has not kept."""
+    lost = [fact.data["column"] for fact in table.notes if fact.code == "digits_lost"]
+    if name in lost and option not in ("weights", "time"):
+        raise OptionError(
+            f"column '{brief(name)}' holds whole numbers of more than 15 digits, of which a sheet "
+            "does not keep all: different ones may read alike. Store them as text.",
+            option,
+        )
 
 
 def named_columns(
@@ -245,7 +258,7 @@ def find_other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) 
         if reading.kind != "number":
             continue
         unit, expected = reading.choice.unit if reading.choice else "", units.get(name, "")
-        differs = unit and expected and unit.casefold() != expected.casefold()
+        differs = unit and expected and fold_unit(unit) != fold_unit(expected)
         if differs or (unit != expected and {unit, expected} == {"", "%"}):
             found.append(Doubt("other unit", name, (), {"unit": unit, "expected": expected}))
     return found

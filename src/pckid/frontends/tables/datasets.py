@@ -33,7 +33,8 @@ _GROWTH = {"csv": 2.5, "parquet": 1.0, "ipc": 1.0}
 _SHARE = 1 / 4
 _SAMPLE = 1 << 22
 # What a table in memory can be read by, and a data set cannot.
-_NOT_HERE = ("categorical", "numbers", "dates", "limits", "not_missing", "weights", "lines")
+_NOT_HERE = ("categorical", "numbers", "dates", "limits", "not_missing", "weights", "lines",
+             "ignore_case")  # fmt: skip
 _NOR = ("sheet", "skip_below", "skip_last", "drop_rows", "fallback_encoding")
 _INSTEAD = (
     "Write it as Parquet with columns of numbers and of texts, or cluster a sample of its rows and "

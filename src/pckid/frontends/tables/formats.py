@@ -103,7 +103,8 @@ class FormatChoice(NamedTuple):
     n_observed: int  # cells that are not missing, of those that were counted
     rival: NumberFormat | None  # reads as many, as other numbers: "1,234" is 1234 or 1.234
     example: str  # a cell that the format reads
-    units: Mapping[str, int]  # what stands around the numbers, and in how many cells
+    units: Mapping[str, int]  # what stands around the numbers, in lower case; in how many cells
+    spelled: Mapping[str, str]  # each of them as the table writes it
 
     @property
     def mixes_units(self) -> bool:
@@ -121,7 +122,11 @@ class FormatChoice(NamedTuple):
     def unit(self) -> str:
         """What the numbers are in, a currency by its sign; "" where that is nothing, or several."""
         meanings = self._meanings
-        return meanings.pop() if len(meanings) == 1 else ""
+        return self.spell(meanings.pop()) if len(meanings) == 1 else ""
+
+    def spell(self, unit: str) -> str:
+        """Write one of the units as the table does."""
+        return self.spelled.get(unit, unit)
 
     @property
     def _meanings(self) -> set[str]:
@@ -222,7 +227,18 @@ def choose_format(
     return FormatChoice(
         signs, most, shapes.n_counted,
         rival, shapes.examples.get(telling, telling), dict(units),
+        _spell_units({shape: parsed[shape][1] for shape in values}, shapes),
     )  # fmt: skip
+
+
+def _spell_units(units: Mapping[str, str], shapes: Shapes) -> dict[str, str]:
+    """Find how the units of shapes are written most often."""
+    found: dict[str, Counter[str]] = {}
+    for shape, unit in units.items():
+        written = re.search(re.escape(unit), shapes.examples.get(shape, shape), re.IGNORECASE)
+        if unit and written:
+            found.setdefault(unit, Counter())[written[0]] += shapes.counts[shape]
+    return {unit: counts.most_common(1)[0][0] for unit, counts in found.items()}
 
 
 def decimal_sign(shapes: Iterable[str]) -> str | None:
@@ -340,6 +356,10 @@ def split_number(shape: str) -> tuple[str, str, bool] | None:
     known = known or (after in _MULTIPLIERS and len(after) > 1)
     if not known and not (found["gap"] and after.isalpha()):
         return None
-    if after[:1] == "m" and after[1:] in _WITH_PREFIX:
-        after = (found["after"] or "")[0] + after[1:]
-    return found["core"], before or after, bool(found["minus"])
+    return found["core"], before or fold_unit(found["after"] or ""), bool(found["minus"])
+
+
+def fold_unit(unit: str) -> str:
+    """Write a unit in lower case, but for a capital M that stands for a million: MW, not mW."""
+    folded = unit.lower()
+    return unit[0] + folded[1:] if folded[:1] == "m" and folded[1:] in _WITH_PREFIX else folded

@@ -43,7 +43,8 @@ class ColumnInspection(NamedTuple):
     @property
     def unit(self) -> str | None:
         """Currency, percent sign or unit around its numbers."""
-        return next(iter(self.reading.choice.units), None) if self.reading.choice else None
+        choice = self.reading.choice
+        return next(map(choice.spell, choice.units), None) if choice else None
 
     @property
     def missing_codes(self) -> tuple[str, ...]:

@@ -152,8 +152,9 @@ class _Child:
         if ended == getattr(signal, "SIGABRT", 0):  # of either
             memory = f"{allowed_memory(source) / 2**30:.3g} GB of memory"
             return TableError(
-                f"{source.name} is damaged or takes more than {memory} to read (its reader failed)."
-                " Copy or download it again, or save its cells as .csv or Parquet."
+                f"{source.name} takes more than {memory} to read, or is damaged (its reader "
+                "failed). A single cell far from the table makes a sheet that large: delete it, or "
+                "save the table as .csv or Parquet."
             )
         return _damaged(source.name, "its reader failed")
 

@@ -61,6 +61,7 @@ class ReadingRules(NamedTuple):
     decimal: str | None = None  # the decimal separator, where it is known for sure
     categorical: frozenset[str] = frozenset()  # whatever they look like
     kept: frozenset[str] = frozenset()  # neither names of rows nor free text, as they may look
+    ignore_case: bool = False  # whether texts are one category but for capitals and blanks
 
     def dates_of(self, name: str) -> str:
         """What is to become of a column if it holds dates."""

@@ -6,7 +6,7 @@ Nothing here knows a front end: problems, notes and fixes are data.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from pckid.frontends.tables.problems import (
     find_rows_below_names,
 )
 from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.shapes import find_shapes
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
@@ -109,6 +110,7 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     problems = find_problems(columns, rules, table) if read else []
     if options.lines is None:
         problems += [] if known or options.row_names else _find_lines(table, columns, readings)
+        problems += [] if known else _find_shapes(columns, problems)
     else:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     if not used:
@@ -118,6 +120,10 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
         table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
         below = _prepare_once(table, options, known)
         return replace(below, problems=(rows_below, *below.problems))
+    joined = [
+        Fact("spellings_joined", {"column": name, "texts": texts})
+        for name, texts in columns.joined.items()
+    ]
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
@@ -128,9 +134,21 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
         problems += find_other_units(known.units, columns.readings)
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
-        columns, (*_notes(left_out, readings), *_same_answers(columns.counts), *facts),
+        columns, (*_notes(left_out, readings), *_same_answers(columns.counts), *facts, *joined),
         tuple(problems), read_weight_column(table, options.weights, rules.missing),
     )  # fmt: skip
+
+
+def _find_shapes(columns: Columns, problems: Sequence[Doubt]) -> list[Doubt]:
+    """Report long tails and columns that say the same, among those without another problem."""
+    aside = {problem.column for problem in problems} | {*columns.wrong, *columns.counts}
+    names = [
+        name
+        for name, reading in columns.readings.items()
+        if reading.kind == "number" and name not in aside
+    ]
+    places = [list(columns.readings).index(name) for name in names]
+    return list(find_shapes(columns.X[:, places], names))
 
 
 def _find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Reading]) -> list[Doubt]:

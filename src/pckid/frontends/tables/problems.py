@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
 from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
-from pckid.frontends.tables.categories import Columns
+from pckid.frontends.tables.categories import Columns, fold_text
 from pckid.frontends.tables.extra_rows import find_totals
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_numbers
@@ -156,7 +156,8 @@ def _find_doubt(name: str, reading: Reading) -> Doubt | None:
     if reading.doubt == "orders":
         return Doubt("mixed dates", name, fix=(drop_column(name),), stops=True)
     if reading.doubt == "units" and choice:
-        data = {"units": dict(choice.units), "n_bare": choice.n_bare}
+        units = {choice.spell(unit): count for unit, count in choice.units.items()}
+        data = {"units": units, "n_bare": choice.n_bare}
         return Doubt("mixed units", name, (), data, (drop_column(name),), True)
     if reading.doubt == "format" and choice and choice.rival:
         rival = choice.rival._replace(units=choice.format.units)
@@ -167,7 +168,7 @@ def _find_doubt(name: str, reading: Reading) -> Doubt | None:
         data = {"example": choice.example, "numbers": numbers, "ways": ways}
         return Doubt("ambiguous numbers", name, (), data, stops=True)
     if choice and choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units):
-        data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
+        data = {"unit": choice.spell(next(iter(choice.units))), "n_bare": choice.n_bare}
         return Doubt("unit left out", name, (), data | {"n_cells": choice.n_fitting})
     return None
 
@@ -232,13 +233,16 @@ def _category_problems(name: str, counts: Counter[str]) -> list[Doubt]:
         return [Doubt("too many categories", name, (), data, (drop_column(name),), True)]
     alike: dict[str, list[tuple[str, int]]] = {}
     for text, count in counts.most_common():
-        alike.setdefault("".join(text.casefold().split()), []).append((text, count))
+        alike.setdefault(fold_text(text), []).append((text, count))
     for initial in [key for key in alike if len(key) == 1]:
         longer = [key for key in alike if key.startswith(initial) and key != initial]
         if len(longer) == 1 and len(longer[0]) > 2 and longer[0].isalpha():
             alike[longer[0]] += alike.pop(initial)
     variants = [texts for texts in alike.values() if len(texts) > 1]
-    return [Doubt("spelling variants", name, (), {"variants": variants})] if variants else []
+    keys = [[fold_text(text) for text, _ in texts] for texts in variants]
+    joins = any(len(set(some)) < len(some) for some in keys)
+    fix = (set_option("ignore_case"),) if joins else ()
+    return [Doubt("spelling variants", name, (), {"variants": variants}, fix)] if variants else []
 
 
 def _number_problems(

@@ -85,6 +85,11 @@ class OpenTable:
         """The number of rows."""
         return self.data.num_rows
 
+    @property
+    def n_left_out(self) -> int:
+        """Rows of a text file or of sheets, below the names or at the end, that do not count."""
+        return self.n_skipped * len(self.parts) + sum(part.n_below for part in self.parts)
+
     @cached_property
     def sha256(self) -> str:
         """Hash of the bytes as they are stored; those of a folder's files one after the other."""

@@ -1,0 +1,93 @@
+"""Long tails, and columns that put the rows in one order, are found and told once."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.tables.shapes import find_twins, has_long_tail
+
+RNG = np.random.default_rng(0)
+NORMAL = RNG.normal(size=400)
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (np.exp(2 * NORMAL), True),
+        (np.where(np.arange(400) % 3, np.exp(2 * NORMAL), np.nan), True),
+        (np.exp(2 * NORMAL) - 1, False),  # some are negative
+        (NORMAL - NORMAL.min(), False),
+        (np.exp(0.5 * NORMAL), False),
+        (-np.log(RNG.random(400)), False),  # exponential
+        (RNG.poisson(0.3, 400).astype(float), False),  # mostly 0
+        (np.exp(2 * NORMAL[:15]), False),  # too few rows
+    ],
+)
+def test_long_tails(column, expected):
+    assert has_long_tail(column) is expected
+    assert has_long_tail(column * 1e-6) is expected
+
+
+def slow_twins(X):
+    """Spearman's correlation of every pair, by the rows that have both."""
+    found = []
+    for i in range(X.shape[1]):
+        for j in range(i + 1, X.shape[1]):
+            both = ~np.isnan(X[:, [i, j]]).any(axis=1)
+            r = spearmanr(X[both, i], X[both, j]).statistic
+            if both.sum() >= 20 and abs(r) > 0.995:
+                found.append((i, j, pytest.approx(r)))
+    return found
+
+
+def test_pairs_are_those_of_spearmans_correlation():
+    x = RNG.normal(size=300)
+    X = np.column_stack(
+        [x, 24 - x, np.exp(x), x + 0.02 * RNG.normal(size=300), x**2, -x, NORMAL[:300]]
+    )
+    X[RNG.random(X.shape) < 0.3] = np.nan
+    found = find_twins(X)
+    assert found == slow_twins(X)
+    assert {(i, j) for i, j, _ in found} >= {(0, 1), (0, 2), (0, 3), (1, 5)}
+    assert find_twins(np.where(np.arange(300)[:, None] < 15, X, np.nan)) == []
+    assert find_twins(np.column_stack([x > 0, x > 0]).astype(float)) == []
+    assert find_twins(np.empty((0, 3))) == []
+
+
+def test_they_are_told_once_and_left_to_the_user(tmp_path):
+    rows = [
+        f"{24 - s:.3f},{s:.3f},{np.exp(w):.4f}"
+        for s, w in zip(NORMAL[:99], 2 * NORMAL[99:198], strict=True)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["awake,sleep,bodywt", *rows]))
+    found = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(take_advice=True))
+    assert [(p.code, p.data) for p in found.problems] == [
+        ("long tails", {"columns": ["bodywt"]}),
+        ("same order", {"pairs": [("awake", "sleep", -1.0)]}),
+    ]
+    assert (found.names, found.stops) == (("awake", "sleep", "bodywt"), False)
+    alone = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(drop=("sleep",)))
+    assert [p.code for p in alone.problems] == ["long tails"]
+
+
+def test_spellings_are_joined_on_request(tmp_path):
+    cells = ["F", "f", "M", "m ", "F", "m", "M", "male"] * 5
+    rows = [f"{cell},{x:.3f}" for cell, x in zip(cells, NORMAL, strict=False)]
+    (tmp_path / "t.csv").write_text("\n".join(["sex,x", *rows]))
+    table = open_table(str(tmp_path / "t.csv"))
+    (asked,) = prepare(table).problems
+    assert (asked.code, [fix[:2] for fix in asked.fix]) == (
+        "spelling variants",
+        [("ignore_case", True)],
+    )
+    found = prepare(table, ColumnOptions(ignore_case=True))
+    assert found.counts == {"sex": {"F": 15, "M": 20, "male": 5}}
+    assert sorted(set(found.texts["sex"])) == ["F", "M", "male"]
+    assert [n.data["texts"] for n in found.notes if n.code == "spellings_joined"] == [
+        {"f": "F", "m": "M"}
+    ]
+    assert [p.fix for p in found.problems] == [()]  # "M" and "male" are left
+    assert prepare(table, ColumnOptions(take_advice=True)).counts == found.counts
