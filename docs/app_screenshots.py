@@ -38,7 +38,7 @@ def take_all(folder: Path) -> None:
 
 def _visit(page: AppPage, folder: Path, mode: str) -> None:
     """Go through the app once, and take a picture of every step."""
-    messy = folder / "messy.xlsx"
+    messy = folder.resolve() / "messy.xlsx"
     write_messy_workbook(messy)
     page.wait_for_drawing()
     time.sleep(1)

@@ -4,7 +4,7 @@ import pytest
 from messages import find_examples
 
 from pckid.frontends import decisions
-from pckid.frontends.decisions import ROLES, Answer, Choice, TableState
+from pckid.frontends.decisions import ROLES, ColumnChoice, GivenAnswer, TableState
 from pckid.frontends.options import CaseOptions, ColumnOptions, drop_column, read_as
 from pckid.frontends.settings import Upload
 from pckid.frontends.tables.inspection import inspect_table
@@ -53,7 +53,7 @@ def test_ticks_and_roles_change_the_options(found):
 def test_what_names_the_rows_is_used_if_it_is_ticked(found):
     state = TableState()
     edit(found, state, 0, use=True)
-    assert state.edits["name"] == Choice(True, "category")
+    assert state.edits["name"] == ColumnChoice(True, "category")
     assert state.version == 1
     given, _ = options(found, state)
     assert (given.columns, given.drop) == (("name", "sex", "size", "grade"), ())
@@ -89,9 +89,9 @@ def test_an_answer_drops_the_edits_of_its_column_alone(found):
     state = TableState()
     edit(found, state, 2, use=False)
     edit(found, state, 5, role="category")
-    answer = Answer(("key",), ("grade",), "?", "Leave it out", (drop_column("grade"),))
+    answer = GivenAnswer(("key",), ("grade",), "?", "Leave it out", (drop_column("grade"),))
     state.answer(answer)
-    assert state.edits == {"size": Choice(False, "number")}
+    assert state.edits == {"size": ColumnChoice(False, "number")}
     assert state.version == 1
     assert options(found, state)[0].drop == ("size", "same", "day", "grade")
     state.undo(answer)
@@ -104,7 +104,7 @@ def test_an_answer_on_how_numbers_are_written_is_a_role():
     found = inspect(*lines)
     state, way = TableState(), read_as("sum", "1234,56")
     assert options(found, state)[0].numbers == ()
-    state.answer(Answer((), ("sum",), "?", "Read as 1.1", (way,)))
+    state.answer(GivenAnswer((), ("sum",), "?", "Read as 1.1", (way,)))
     found = inspect(*lines, numbers=(way.value,))
     assert options(found, state)[0].numbers == ("sum=1234,56",)
     assert "1234,56" in decisions.list_roles(found.columns[1])

@@ -6,7 +6,7 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from pckid.frontends.app import kept as room
-from pckid.frontends.decisions import Choice
+from pckid.frontends.decisions import ColumnChoice
 from pckid.frontends.options import CaseOptions
 
 
@@ -98,7 +98,7 @@ def test_answers_and_edits_outlive_a_reload():
     first = press(page(*LIMITS), "Half")
     (kept,) = [each.things for each in room._pages.values()]
     (state,) = kept["states"].values()
-    state.edits["x"] = Choice(True, "category")
+    state.edits["x"] = ColumnChoice(True, "category")
     again = AppTest.from_function(script, args=("t.csv", b""), default_timeout=300)
     again.query_params["page"] = first.query_params["page"]
     again.run()

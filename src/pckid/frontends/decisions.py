@@ -49,14 +49,14 @@ ABOUT_ROWS = ("rows below names", "extra rows")
 _READ, _CATEGORY, _OUT = "Read as {}", "Use as category", "Leave it out"
 
 
-class Choice(NamedTuple):
+class ColumnChoice(NamedTuple):
     """Whether a column is used, and as what."""
 
     used: bool
     role: str
 
 
-class Answer(NamedTuple):
+class GivenAnswer(NamedTuple):
     """What was answered to a question about some doubts."""
 
     keys: tuple[Any, ...]  # of the doubts
@@ -70,8 +70,8 @@ class Answer(NamedTuple):
 class TableState:
     """What was decided about a table: kept over a reload."""
 
-    answers: list[Answer] = field(default_factory=list)
-    edits: dict[str, Choice] = field(default_factory=dict)
+    answers: list[GivenAnswer] = field(default_factory=list)
+    edits: dict[str, ColumnChoice] = field(default_factory=dict)
     version: int = 0  # of the editor: what is changed by others than its user needs a new one
     said: str = ""  # why something was put back
 
@@ -80,12 +80,12 @@ class TableState:
         """All fixes that were chosen."""
         return [fix for answer in self.answers for fix in answer.fixes]
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: GivenAnswer) -> None:
         """Take an answer, which drops what was changed by hand in its columns."""
         self.answers.append(answer)
         self._forget(answer.columns)
 
-    def undo(self, answer: Answer) -> None:
+    def undo(self, answer: GivenAnswer) -> None:
         """Take an answer back."""
         self.answers.remove(answer)
         self._forget(answer.columns)
@@ -96,7 +96,7 @@ class TableState:
         self.version, self.said = self.version + 1, ""
 
 
-def choose(found: TableInspection, state: TableState) -> dict[str, Choice]:
+def choose(found: TableInspection, state: TableState) -> dict[str, ColumnChoice]:
     """Give the choice for each column: as it was changed, answered or found."""
     return {
         column.name: state.edits.get(column.name) or _suggest(column, state.fixes)
@@ -104,17 +104,17 @@ def choose(found: TableInspection, state: TableState) -> dict[str, Choice]:
     }
 
 
-def _suggest(column: ColumnInspection, fixes: Sequence[Fix]) -> Choice:
-    suggested = Choice(column.used, list_roles(column)[0])
+def _suggest(column: ColumnInspection, fixes: Sequence[Fix]) -> ColumnChoice:
+    suggested = ColumnChoice(column.used, list_roles(column)[0])
     for fix in fixes:
         if fix.column != column.name:
             continue
         if fix.option == "drop":
             suggested = suggested._replace(used=False)
         elif fix.option in ASIDE:
-            suggested = Choice(False, fix.option)
+            suggested = ColumnChoice(False, fix.option)
         elif fix.option in ("categorical", "numbers", "dates"):
-            suggested = Choice(column.kind not in _USELESS, fix.choice)
+            suggested = ColumnChoice(column.kind not in _USELESS, fix.choice)
     return suggested
 
 
@@ -128,25 +128,27 @@ def list_roles(column: ColumnInspection) -> list[str]:
     return list(dict.fromkeys([*roles, *ASIDE]))
 
 
-def change(column: ColumnInspection, old: Choice, used: bool, role: str) -> tuple[Choice, str]:
+def change(
+    column: ColumnInspection, old: ColumnChoice, used: bool, role: str
+) -> tuple[ColumnChoice, str]:
     """Give the choice for a column after a change by hand, and why it is not as asked for."""
     roles, useless = list_roles(column), column.kind in _USELESS
     if role != old.role:
         if role not in roles:
             return old, f"“{brief(column.name)}” cannot be a {ROLES[role]}."
         # Whoever says what a column is wants it used.
-        return Choice(role not in ASIDE and not useless, role), ""
+        return ColumnChoice(role not in ASIDE and not useless, role), ""
     if used and useless:
         return old, f"“{brief(column.name)}” holds nothing to compare."
     if used and role in ASIDE:
         role = next(each for each in roles if each not in ASIDE)
-    return Choice(used, role), ""
+    return ColumnChoice(used, role), ""
 
 
 def take_edits(
     state: TableState,
     found: TableInspection,
-    choices: Mapping[str, Choice],
+    choices: Mapping[str, ColumnChoice],
     edited: Mapping[int, Mapping[str, Any]],
 ) -> None:
     """Take what was changed in the editor, by row and column of it."""
@@ -154,7 +156,9 @@ def take_edits(
     for row, cells in edited.items():
         column = found.columns[row]
         old = state.edits.get(column.name, choices[column.name])
-        asked = Choice(cells.get("use", old.used), names.get(str(cells.get("role")), old.role))
+        asked = ColumnChoice(
+            cells.get("use", old.used), names.get(str(cells.get("role")), old.role)
+        )
         if asked == old:
             continue
         new, state.said = change(column, old, *asked)
@@ -165,16 +169,18 @@ def take_edits(
         state.version += new != asked or bool(state.said)
 
 
-def _make_only(state: TableState, choices: Mapping[str, Choice], name: str, role: str) -> None:
+def _make_only(
+    state: TableState, choices: Mapping[str, ColumnChoice], name: str, role: str
+) -> None:
     """Take a role from the column that had it."""
     for other, choice in {**choices, **state.edits}.items():
         if other != name and choice.role == role and state.edits.get(other, choice) == choice:
-            state.edits[other] = Choice(False, "category")
+            state.edits[other] = ColumnChoice(False, "category")
             state.said = f"One column can be the {ROLES[role]}: “{brief(other)}” no longer is."
 
 
 def as_options(
-    choices: Mapping[str, Choice], kinds: Mapping[str, str], told: ColumnOptions
+    choices: Mapping[str, ColumnChoice], kinds: Mapping[str, str], told: ColumnOptions
 ) -> tuple[ColumnOptions, tuple[str, ...]]:
     """Add the choices to what was told about cells; and list the outcomes, which are not used."""
     by_role = {choice.role: name for name, choice in reversed([*choices.items()])}
@@ -241,14 +247,14 @@ def list_offers(doubt: Doubt) -> list[Offer]:
     return [] if doubt.stops else [("Leave as it is", ())]
 
 
-def find_answers(group: Sequence[Doubt]) -> list[Answer]:
+def find_answers(group: Sequence[Doubt]) -> list[GivenAnswer]:
     """List the possible answers to a question about doubts of one kind."""
     said = write_evidence(group[0]) + write_alike(group)
     keys = tuple(map(doubt_key, group))
     names = () if group[0].code in ABOUT_ROWS else tuple(doubt.column for doubt in group)
     by_doubt = [list_offers(doubt) for doubt in group]
     return [
-        Answer(keys, names, said, label, tuple(dict.fromkeys(
+        GivenAnswer(keys, names, said, label, tuple(dict.fromkeys(
             fix for offers in by_doubt for fix in offers[place][1]
         )))
         for place, (label, _) in enumerate(by_doubt[0])

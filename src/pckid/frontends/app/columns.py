@@ -6,7 +6,7 @@ import streamlit as st
 
 from pckid.frontends.decisions import (
     ROLES,
-    Choice,
+    ColumnChoice,
     TableState,
     describe_values,
     list_roles,
@@ -21,7 +21,7 @@ _ROW, _SHOWN = 30, 18  # height of a row of the editor, and rows without scrolli
 def edit_columns(
     found: TableInspection,
     state: TableState,
-    choices: Mapping[str, Choice],
+    choices: Mapping[str, ColumnChoice],
     asked: Sequence[Doubt],
 ) -> None:
     """Draw the columns as a table in which use and role can be changed."""

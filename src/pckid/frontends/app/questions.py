@@ -8,7 +8,7 @@ import streamlit as st
 from pckid._utils.text import brief, counted
 from pckid.frontends.app.kept import chosen
 from pckid.frontends.app.text import escape
-from pckid.frontends.decisions import Answer, TableState, find_answers, open_questions
+from pckid.frontends.decisions import GivenAnswer, TableState, find_answers, open_questions
 from pckid.frontends.options import CaseOptions
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.wording import write_alike, write_evidence
@@ -17,7 +17,7 @@ _MOST_ROUNDS = 5
 
 
 def take_advice(state: TableState, find: Callable[[], Sequence[Doubt]]) -> None:
-    """Answer every question as advised; what is fixed may bring more to light."""
+    """GivenAnswer every question as advised; what is fixed may bring more to light."""
     for _ in range(_MOST_ROUNDS):
         for group in open_questions(find(), state):
             if group[0].fix:
@@ -58,7 +58,7 @@ def ask(
                 )  # fmt: skip
 
 
-def _settle(how: Callable[[Answer], None], answer: Answer) -> None:
+def _settle(how: Callable[[GivenAnswer], None], answer: GivenAnswer) -> None:
     """Take an answer, or take it back; fields that say the same follow."""
     how(answer)
     fields = tuple(f"{fix.option}-" for fix in answer.fixes)
@@ -68,7 +68,7 @@ def _settle(how: Callable[[Answer], None], answer: Answer) -> None:
         del chosen()[name]
 
 
-def _sum_up(answer: Answer) -> str:
+def _sum_up(answer: GivenAnswer) -> str:
     about = brief(answer.columns[0], 30) if answer.columns else answer.keys[0][0]
     more = f" and {len(answer.columns) - 1} more" if len(answer.columns) > 1 else ""
     return f"{about}{more}: {answer.label[0].lower()}{answer.label[1:]}"

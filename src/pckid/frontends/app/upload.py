@@ -14,7 +14,7 @@ from pckid.exceptions import TableError
 from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.text import escape, escape_lines
 from pckid.frontends.app.wording import ELSEWHERE, PAGE
-from pckid.frontends.decisions import Choice, TableState, describe_table
+from pckid.frontends.decisions import ColumnChoice, TableState, describe_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
 from pckid.frontends.settings import MAX_UNPACKED, Upload
 from pckid.frontends.tables.scanning import OpenTable
@@ -224,7 +224,7 @@ def _open_once(upload: Upload, place: str) -> Opened:
 
 def _take_demo() -> None:
     begin_anew()
-    kept()["first-edits"] = {"label": Choice(False, "labels")}
+    kept()["first-edits"] = {"label": ColumnChoice(False, "labels")}
     kept()["upload"] = Upload("penguins.csv", penguins_path().read_bytes())
 
 
