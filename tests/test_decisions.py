@@ -149,3 +149,23 @@ def test_what_was_answered_is_asked_again_only_if_its_fix_is_another(doubts):
 def test_values_are_written_plainly():
     found = inspect("sum,a", *(f"{1_500_000 + i * i},{i % 3}" for i in range(12)))
     assert decisions.describe_values(found.columns[0]) == "1,500,000 to 1,500,121"
+
+
+def test_spellings_can_be_joined_and_one_of_two_columns_left_out():
+    rows = [
+        f"{'F' if i % 9 == 0 else 'fm'[i % 2]},{i * i},{2 * i * i + 1},{i * 7 % 11}"
+        for i in range(40)
+    ]
+    found = inspect("sex,size,double,other", *rows)
+    offers = {doubt.code: decisions.list_offers(doubt) for doubt in found.problems}
+    label, fixes = offers["spelling variants"][0]
+    assert label == "Take as one"
+    told = ColumnOptions().with_fixes(decisions.of_cells(fixes))
+    assert told.ignore_case
+    assert "spelling variants" not in {
+        d.code for d in inspect("sex,size,double,other", *rows, ignore_case=True).problems
+    }
+    (_, nothing), (label, drops) = offers["same order"]
+    assert nothing == ()
+    assert label == "Leave double out"
+    assert drops == (drop_column("double"),)

@@ -41,7 +41,7 @@ ASIDE = ("row_names", "labels", "known", "weights", "outcomes")
 """What a column may be that is not used to find groups; but for outcomes, one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
-_OF_CELLS = ("na_values", "limits", "categorical", "numbers", "dates")
+_OF_CELLS = ("na_values", "limits", "ignore_case", "categorical", "numbers", "dates")
 _USELESS = ("constant", "empty")
 Offer = tuple[str, tuple[Fix, ...]]
 ABOUT_ROWS = ("rows below names", "extra rows")
@@ -240,6 +240,13 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             if fix and fix[0].option == "na_values":
                 return [("Treat as missing", fix), *offers]
             return offers if not fix or fix[0].option == "drop" else offers[::-1]
+        case "spelling variants" if fix:
+            return [("Take as one", fix), ("Leave as it is", ())]
+        case "same order":
+            others = list(dict.fromkeys(pair[1] for pair in data["pairs"]))
+            drops = tuple(drop_column(other) for other in others)
+            which = brief(others[0], 20) if len(others) == 1 else f"{len(others)} columns"
+            return [("Leave as it is", ()), (f"Leave {which} out", drops)]
         case _ if fix and fix[0].option == "na_values":
             return [("Treat as missing", fix), ("It is a value", ())]
         case _ if fix:

@@ -17,8 +17,8 @@ HEADINGS = {
         "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "log_columns",
     ),
     "How the table is read": (
-        "take_advice", "na_values", "ignore_case", "limits", "numbers", "dates", "delimiter",
-        "encoding", "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
+        "take_advice", "na_values", "limits", "numbers", "dates", "delimiter",
+        "encoding", "sheet", "skip_first", "skip_below", "skip_last", "header",
     ),
     "Several lines for each case": ("case", "time"),
     "What is written": (
