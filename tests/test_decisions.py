@@ -5,7 +5,7 @@ from messages import find_examples
 
 from pckid.frontends import decisions
 from pckid.frontends.decisions import ROLES, ColumnChoice, GivenAnswer, TableState
-from pckid.frontends.options import CaseOptions, ColumnOptions, drop_column, read_as
+from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, drop_column, read_as
 from pckid.frontends.settings import Upload
 from pckid.frontends.tables.inspection import inspect_table
 
@@ -169,3 +169,10 @@ def test_spellings_can_be_joined_and_one_of_two_columns_left_out():
     assert nothing == ()
     assert label == "Leave double out"
     assert drops == (drop_column("double"),)
+
+
+def test_the_head_counts_the_rows_that_are_used_and_names_those_left_out():
+    lines = ["a,b", *(f"{i},{i % 7}" for i in range(30)), "435,81"]
+    table = Upload("t.csv", "\n".join(lines).encode(), ReadOptions(skip_last=1)).open()
+    said = decisions.describe_table(table)
+    assert said == "30 rows (1 below the names or at the end left out), 2 columns"

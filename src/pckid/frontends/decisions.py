@@ -20,7 +20,7 @@ from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.tables.scanning import OpenTable
-from pckid.frontends.wording import group_problems, write_alike, write_evidence
+from pckid.frontends.wording import group_problems, write_alike, write_evidence, write_row_count
 
 ROLES = {
     "number": "number",
@@ -324,7 +324,8 @@ def describe_values(column: ColumnInspection) -> str:
 
 def describe_table(table: OpenTable) -> str:
     """Describe how large a table is and where it was found: sheet, and rows of the names."""
-    said = [", ".join(map(counted, table.data.shape, ("row", "column")))]
+    n_rows, n_columns = table.data.shape
+    said = [f"{write_row_count(n_rows, table)}, {counted(n_columns, 'column')}"]
     sheet = table.parts[0].sheet
     if sheet and sheet.name:
         said.append(f"sheet {brief(sheet.name)}")
