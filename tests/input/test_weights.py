@@ -263,6 +263,21 @@ class TestUniqueRows:
         monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 100)
         assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 120
 
+    @pytest.mark.parametrize(
+        ("weights", "least"),
+        [
+            ([2.0, 3.0, 4.0], 3),  # as many rows differ as are needed
+            ([2.0, 2.5, 4.0], 4),  # no whole weights
+            ([2.0, 3.0, 5.0], 4),  # more rows than a table that is searched has
+        ],
+    )
+    def test_else_they_keep_their_weights(self, monkeypatch, weights, least):
+        monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 9)
+        rows = take(self.table, np.arange(3))
+        found = sample.merge_duplicates(rows, np.array(weights), least)
+        assert sorted(found.weights) == weights
+        assert len(sample.merge_duplicates(rows, np.array([2.0, 3.0, 4.0]), 4).rows) == 9
+
     def test_draws_are_right_on_average(self):
         weights = np.r_[np.full(50, 0.5), np.full(10, 30.0)]
         drawn = sample.Sample(self.table, measure(X), "float64", 60, 0, weights)

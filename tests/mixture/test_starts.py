@@ -42,6 +42,14 @@ def test_k_means_ends_where_no_row_is_nearer_to_another_centre(table):
     close(partition.cost, distances.min(axis=0).sum() / len(Z) - total, scale=10)
 
 
+def test_a_part_without_rows_keeps_its_centre():
+    # At the mean of all rows the third centre would be the nearest to the fourth row.
+    rows = make_rows(np.array([[-2.0], [-2.0], [-2.0], [0.1], [2.0], [1.9]]))
+    centers = np.concatenate([rows.values[[0, 4]], [[50.0]]])
+    found = starts.lloyd_observed(rows, centers)
+    np.testing.assert_array_equal(found.resp.argmax(axis=0), [0, 0, 0, 1, 1, 1])
+
+
 def test_k_means_is_sklearns_on_complete_rows():
     X = groups(share=0.0, gap=2.0)[0]
     rows = make_rows(X)
