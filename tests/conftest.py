@@ -34,6 +34,12 @@ def table():
 
 
 @pytest.fixture
+def rng():
+    """Return a generator that starts anew in each test."""
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
 def golden(request):
     """Compare sentences with those that are stored for the test: see `support/golden.py`."""
     return Golden(request.path, request.node.originalname)
