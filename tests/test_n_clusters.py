@@ -62,16 +62,6 @@ def test_scores_are_drops_in_the_spectrum_of_the_walk():
     assert sorted(found.ranked) == [2, 3, 4, 5]
 
 
-def test_weights_of_two_are_repeated_rows():
-    table, _ = blobs(3, n_samples=80)
-    rng = np.random.default_rng(0)
-    counts = rng.integers(1, 4, len(table))
-    weighted = choose_n_clusters(PCKID(**ENSEMBLE), table, sample_weight=counts)
-    order = rng.permutation(counts.sum())
-    repeated = choose_n_clusters(PCKID(**ENSEMBLE), np.repeat(table, counts, axis=0)[order])
-    np.testing.assert_array_equal(weighted.scores, repeated.scores)
-
-
 @pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
 @pytest.mark.parametrize("n_rows", [80, 900, 1500, 3100])
 def test_rows_as_given_have_the_coordinates_of_the_rows_they_were_merged_with(n_rows):

@@ -174,7 +174,7 @@ def test_the_reference_is_that_of_gaussian_clouds():
     rng = np.random.default_rng(0)
     for n_rows in (20, 100):
         drawn = []
-        for _ in range(100):
+        for _ in range(50):
             cloud = rng.normal(size=2 * n_rows)
             orders = [rng.permutation(2 * n_rows) for _ in range(gaps._N_SPLITS)]
             halves = [cloud[half] for order in orders for half in (order[::2], order[1::2])]

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy import stats
-from tiers import one_in
 
 from pckid import PCKID, EmptyRowWarning, UncountedColumnsWarning
 from pckid.significance.single_columns import (
@@ -176,8 +175,10 @@ def without_a_coin(distance):
     return X, PCKID("auto", random_state=0).fit(X)
 
 
-@pytest.mark.parametrize("distance", one_in(2, [4, 12]))
-@pytest.mark.parametrize("levels", [2, 5])
+@pytest.mark.parametrize(
+    ("distance", "levels"),
+    [(4, 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((4, 5), (12, 2)))],
+)
 def test_labels_are_those_of_the_table_without_the_column(distance, levels):
     X, plain = without_a_coin(distance)
     with pytest.warns(UncountedColumnsWarning, match="Column 4"):
