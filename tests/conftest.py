@@ -16,13 +16,13 @@ import pytest
 from golden import Golden
 from hypothesis import settings
 
-settings.register_profile("house", deadline=None, max_examples=25, derandomize=True)
-settings.load_profile("house")
-
 
 def pytest_configure(config):
-    """Measure the tests of this folder and the examples in `src` alike."""
+    """Measure the tests of this folder and the examples in `src` alike; fewer examples of laws."""
     config.pluginmanager.register(processor_time)
+    examples = 10 if config.option.markexpr == "not slow" else 25
+    settings.register_profile("house", deadline=None, max_examples=examples, derandomize=True)
+    settings.load_profile("house")
 
 
 @pytest.fixture
@@ -31,6 +31,12 @@ def table():
     from helpers import groups
 
     return groups()[0]
+
+
+@pytest.fixture
+def rng():
+    """Return a generator that starts anew in each test."""
+    return np.random.default_rng(0)
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import sklearn
 from helpers import SMALL, close, groups, punch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from oracles import embed
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
@@ -18,7 +16,6 @@ from pckid import (
 )
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING
-from pckid.ensemble.members import draw_members
 from pckid.spectral.embedding import EMBEDDINGS
 
 X, TRUTH = groups()
@@ -31,44 +28,41 @@ BUNDLED = {
 CLUSTERS = {"groups": 3, "iris": 3, "wine": 3, "cancer": 2}
 
 
+@pytest.fixture(scope="module")
+def models():
+    """Fit the groups once by each embedding."""
+    return {embedding: PCKID(3, **SMALL, embedding=embedding).fit(X) for embedding in EMBEDDINGS}
+
+
+@pytest.fixture(scope="module")
+def model(models):
+    return models["random_walk"]
+
+
 class TestEmbedding:
     @pytest.mark.parametrize("kind", ["diag", "full"])
     @pytest.mark.parametrize("embedding", EMBEDDINGS)
-    @pytest.mark.parametrize("n_samples", [30, 90])
-    def test_is_made_of_the_kernels_eigenvectors(self, kind, embedding, n_samples):
-        rows = X[:n_samples]
-        model = PCKID(
-            3,
-            n_inits=3,
-            max_components=5,
-            covariance_type=kind,
-            embedding=embedding,
-            dtype="float64",
-            random_state=0,
-        ).fit(rows)
-        values, expected = embed(model.kernel(rows), 3, embedding)
+    def test_is_made_of_the_kernels_eigenvectors(self, kind, embedding):
+        options = {"embedding": embedding, "covariance_type": kind, "dtype": "float64"}
+        model = PCKID(3, n_inits=3, max_components=5, random_state=0, **options).fit(X)
+        values, expected = embed(model.kernel(X), 3, embedding)
         np.testing.assert_allclose(model.eigenvalues_, values, rtol=0, atol=1e-8)
         signs = np.sign(np.sum(model.embedding_ * expected, axis=0))
         np.testing.assert_allclose(model.embedding_ * signs, expected, rtol=0, atol=1e-8)
+        assert adjusted_rand_score(TRUTH, model.labels_) > 0.95
 
     @pytest.mark.parametrize("embedding", EMBEDDINGS)
-    def test_training_rows_are_embedded_as_new_rows_are(self, embedding):
-        model = PCKID(3, **SMALL, embedding=embedding).fit(X)
+    def test_training_rows_are_embedded_as_new_rows_are(self, models, embedding):
+        model = models[embedding]
         close(model.transform(X), model.embedding_)
         close(model.transform(X[20:30]), model.embedding_[20:30])
         np.testing.assert_array_equal(model.predict(X), model.labels_)
         np.testing.assert_array_equal(model.predict(X[20:30]), model.labels_[20:30])
 
-    def test_fit_transform_and_fit_predict_are_what_fit_stores(self):
-        model = PCKID(3, **SMALL)
-        np.testing.assert_array_equal(model.fit_transform(X), model.embedding_)
-        np.testing.assert_array_equal(model.fit_predict(X), model.labels_)
-
-    def test_rows_of_large_tables_are_predicted_as_labelled(self):
-        rows = groups(3, n_samples=2600, gap=1.0)[0]
-        model = PCKID(4, n_inits=2, max_components=4, max_samples=100, random_state=0).fit(rows)
-        assert model.embedding_.dtype == np.float32
-        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    def test_fit_transform_and_fit_predict_are_what_fit_stores(self, model):
+        again = PCKID(3, **SMALL)
+        np.testing.assert_array_equal(again.fit_transform(X), model.embedding_)
+        np.testing.assert_array_equal(again.fit_predict(X), model.labels_)
 
 
 def test_the_papers_setting_in_one_word():
@@ -81,39 +75,13 @@ def test_the_papers_setting_in_one_word():
         PCKID.as_in_paper(3, starts=2)
 
 
-def test_the_papers_mixtures_have_every_size_each_on_a_random_half_of_its_own():
-    model = PCKID.as_in_paper(2, n_inits=2, max_components=6, random_state=0).fit(X)
-    shapes = [stack.log_weights.shape for stack in model._kernel.ensemble.stacks]
-    assert shapes == [(2, g) for g in (2, 3, 4, 5, 6)]
-    sample = model._draw(X).sample
-    plan = model._plan(sample)
-    assert plan.n_rows == len(X) // 2
-    drawn = [rows for g in plan.sizes for rows in draw_members(plan, len(X), g)]
-    assert len({rows.tobytes() for rows in drawn}) == 10
-
-
-def test_what_auto_stands_for():
-    model = PCKID(3, random_state=0)
-    plan = model._plan(model._draw(X).sample)
-    assert plan.sizes == (2, 4, 5, 7, 9, 11, 12, 14)  # up to 1.5 √90
-    assert plan.n_rows == 45
-    close(plan.floor, 0.4 * 14 ** (-2 / 4))
-
-
 class TestLabels:
-    @pytest.mark.parametrize("embedding", EMBEDDINGS)
-    @pytest.mark.parametrize("kind", ["diag", "full"])
-    def test_separated_groups_are_found(self, embedding, kind):
-        model = PCKID(3, **SMALL, embedding=embedding, covariance_type=kind)
-        assert adjusted_rand_score(TRUTH, model.fit_predict(X)) > 0.95
-
     def test_the_largest_cluster_is_number_zero(self):
         keep = np.concatenate([np.flatnonzero(g == TRUTH)[:n] for g, n in enumerate((8, 30, 17))])
         counts = np.bincount(PCKID(3, **SMALL).fit(X[keep]).labels_)
         assert list(counts) == sorted(counts, reverse=True) == [30, 17, 8]
 
-    def test_rows_go_to_the_nearest_centre_and_inertia_adds_up(self):
-        model = PCKID(3, **SMALL).fit(X)
+    def test_rows_go_to_the_nearest_centre_and_inertia_adds_up(self, model):
         gaps = model.embedding_[:, None, :] - model.cluster_centers_
         distances = np.sqrt((gaps**2).sum(axis=2))
         np.testing.assert_array_equal(model.labels_, distances.argmin(axis=1))
@@ -121,53 +89,39 @@ class TestLabels:
         for k in range(3):
             close(model.cluster_centers_[k], model.embedding_[model.labels_ == k].mean(axis=0))
 
-    def test_confidence_is_the_largest_membership(self):
-        model = PCKID(3, **SMALL).fit(X)
+    def test_confidence_is_the_largest_membership(self, model):
         shares = model.predict_proba(X)
         close(model.confidence_, shares.max(axis=1))
         np.testing.assert_array_equal(model.labels_, shares.argmax(axis=1))
         np.testing.assert_allclose(shares.sum(axis=1), 1)
         close(model.assign(X).confidence, model.confidence_)
 
-    @settings(max_examples=8)
-    @given(factor=st.floats(1e-6, 1e6), sign=st.sampled_from([-1, 1]), shift=st.floats(-10, 10))
-    def test_units_of_the_columns_change_no_label(self, factor, sign, shift):
-        changed = sign * factor * (X + shift * np.array([0, 1, 2, 3]))
-        expected = PCKID(3, **SMALL).fit(X)
-        model = PCKID(3, **SMALL).fit(changed)
-        np.testing.assert_array_equal(model.labels_, expected.labels_)
-        np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-6)
-
     @pytest.mark.parametrize(
         "change", [lambda X: 1e300 * X, lambda X: X + 1e8, lambda X: 1e-300 * X]
     )
-    def test_extreme_scales_and_offsets(self, change):
-        labels = PCKID(3, **SMALL).fit_predict(change(X))
-        np.testing.assert_array_equal(labels, PCKID(3, **SMALL).fit_predict(X))
+    def test_extreme_scales_and_offsets(self, model, change):
+        np.testing.assert_array_equal(PCKID(3, **SMALL).fit_predict(change(X)), model.labels_)
 
-    def test_new_rows_far_away_are_labelled(self):
-        model = PCKID(3, **SMALL).fit(X)
+    def test_new_rows_far_away_are_labelled(self, model):
         far = np.array([[1e200, np.nan, -1e200, 0.0], [np.nan, 1e9, np.nan, np.nan]])
         assert np.isfinite(model.transform(far)).all()
         assert set(model.predict(far)) <= {0, 1, 2}
 
 
 class TestRandomness:
-    def test_the_seed_decides(self):
-        one, other = (PCKID(3, **SMALL).fit(X) for _ in range(2))
-        np.testing.assert_array_equal(one.labels_, other.labels_)
-        np.testing.assert_array_equal(one.embedding_, other.embedding_)
-        third = PCKID(3, **{**SMALL, "random_state": 1}).fit(X)
-        assert np.abs(third.embedding_ - one.embedding_).max() > 1e-6
+    def test_the_seed_decides(self, model):
+        again, other = (PCKID(3, **{**SMALL, "random_state": seed}).fit(X) for seed in (0, 1))
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+        np.testing.assert_array_equal(again.embedding_, model.embedding_)
+        assert np.abs(other.embedding_ - model.embedding_).max() > 1e-6
 
     def test_a_generator_moves_on(self):
         rng = np.random.RandomState(0)
         one, other = (PCKID(3, **{**SMALL, "random_state": rng}).fit(X) for _ in range(2))
         assert np.abs(one.embedding_ - other.embedding_).max() > 1e-6
 
-    @pytest.mark.parametrize("name", ["groups", "wine"])
-    def test_threads_change_nothing(self, name):
-        rows = BUNDLED[name]()
+    def test_threads_change_nothing(self):
+        rows = BUNDLED["wine"]()
         one, two = (PCKID(3, **SMALL, n_jobs=jobs).fit(rows) for jobs in (1, 2))
         np.testing.assert_array_equal(one.labels_, two.labels_)
         close(one.embedding_, two.embedding_)
@@ -178,6 +132,7 @@ class TestRandomness:
         model = PCKID(4, n_inits=2, max_components=6, max_samples=200, embedding=embedding)
         expected = model.set_params(random_state=0, n_jobs=1).fit_predict(rows)
         assert model.embedding_.dtype == np.float32
+        np.testing.assert_array_equal(model.predict(rows), expected)
         with sklearn.config_context(working_memory=0.1):
             labels = model.set_params(n_jobs=2).fit_predict(rows)
         np.testing.assert_array_equal(labels, expected)
@@ -185,12 +140,11 @@ class TestRandomness:
 
 class TestLandmarks:
     @pytest.mark.parametrize("embedding", EMBEDDINGS)
-    def test_all_rows_are_the_default(self, embedding):
-        expected = PCKID(3, **SMALL, embedding=embedding).fit(X)
+    def test_all_rows_are_the_default(self, models, embedding):
         for n_landmarks in (90, 1000):
             model = PCKID(3, **SMALL, embedding=embedding, n_landmarks=n_landmarks).fit(X)
-            np.testing.assert_array_equal(model.labels_, expected.labels_)
-            close(model.embedding_, expected.embedding_)
+            np.testing.assert_array_equal(model.labels_, models[embedding].labels_)
+            close(model.embedding_, models[embedding].embedding_)
 
     @pytest.mark.parametrize("embedding", EMBEDDINGS)
     def test_a_few_rows_give_the_same_clusters(self, embedding):
@@ -256,8 +210,7 @@ class TestDegenerate:
         assert set(model.labels_) == {0, 1}
 
     def test_one_column(self, embedding):
-        rows = np.concatenate([np.zeros(20), np.full(20, 9.0)])[:, None] + X[:40, :1] * 0
-        rows = np.nan_to_num(rows) + np.random.default_rng(0).standard_normal((40, 1))
+        rows = np.random.default_rng(0).normal(size=(40, 1)) + 9.0 * (np.arange(40) >= 20)[:, None]
         labels = PCKID(2, **SMALL, embedding=embedding).fit_predict(rows)
         assert labels[0] != labels[-1]
 
@@ -271,14 +224,16 @@ class TestDegenerate:
 
 class TestPrecision:
     @pytest.mark.parametrize("name", BUNDLED)
-    def test_float32_agrees_with_float64(self, name):
-        rows = BUNDLED[name]()
+    def test_float32_and_torch_agree_with_float64(self, name):
+        torch, rows = pytest.importorskip("torch"), BUNDLED[name]()
         arguments = {"n_inits": 10, "max_components": 10, "random_state": 0}
         single, double = (
             PCKID(CLUSTERS[name], **arguments, dtype=dtype).fit_predict(rows)
             for dtype in ("float32", "float64")
         )
         assert adjusted_rand_score(single, double) >= 0.99
+        found = PCKID(CLUSTERS[name], **arguments).fit_predict(torch.asarray(rows))
+        assert adjusted_rand_score(found.numpy(), double) >= 0.99
 
     def test_results_have_the_dtype_of_the_arithmetic(self):
         for dtype in ("float32", "float64"):
@@ -296,20 +251,18 @@ class TestPrecision:
 
 
 class TestEmptyRows:
-    def test_get_no_cluster_and_change_nothing(self, golden):
+    def test_get_no_cluster_and_change_nothing(self, model, golden):
         rows = np.insert(X, [0, 40, 90], np.nan, axis=0)
-        expected = PCKID(3, **SMALL).fit(X)
-        model = PCKID(3, **SMALL)
         with pytest.warns(EmptyRowWarning) as caught:
-            model.fit(rows)
+            found = PCKID(3, **SMALL).fit(rows)
         golden([str(w.message) for w in caught])
         empty = np.isnan(rows).all(axis=1)
-        assert np.all(model.labels_[empty] == -1)
-        assert np.all(model.confidence_[empty] == 0)
-        np.testing.assert_array_equal(model.labels_[~empty], expected.labels_)
-        close(model.embedding_[~empty], expected.embedding_)
-        assert np.isfinite(model.embedding_).all()
-        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+        assert np.all(found.labels_[empty] == -1)
+        assert np.all(found.confidence_[empty] == 0)
+        np.testing.assert_array_equal(found.labels_[~empty], model.labels_)
+        close(found.embedding_[~empty], model.embedding_)
+        assert np.isfinite(found.embedding_).all()
+        np.testing.assert_array_equal(found.predict(rows), found.labels_)
 
     def test_values_in_useless_columns_do_not_count(self):
         rows = np.column_stack([X, np.full(90, 7.0)])
@@ -318,27 +271,24 @@ class TestEmptyRows:
             labels = PCKID(3, **SMALL).fit_predict(rows)
         assert labels[5] == -1
 
-    def test_predicting_one_is_silent(self):
-        model = PCKID(3, **SMALL).fit(X)
+    def test_predicting_one_is_silent(self, model):
         np.testing.assert_array_equal(model.predict(np.full((2, 4), np.nan)), [-1, -1])
 
 
 class TestUselessColumns:
-    def test_are_left_out_and_named(self):
+    def test_are_left_out_and_named(self, model):
         rows = np.insert(X, [0, 2], np.nan, axis=1)
         rows[:, 0] = 3.0
-        model = PCKID(3, **SMALL).fit(rows)
-        assert model.dropped_features_ == [0, 3]
-        assert model.n_features_in_ == 6
-        np.testing.assert_array_equal(model.labels_, PCKID(3, **SMALL).fit_predict(X))
+        found = PCKID(3, **SMALL).fit(rows)
+        assert found.dropped_features_ == [0, 3]
+        assert found.n_features_in_ == 6
+        np.testing.assert_array_equal(found.labels_, model.labels_)
+        assert model.dropped_features_ == []
 
     def test_by_name_where_there_are_names(self):
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(X, columns=list("abcd")).assign(same=1.0, none=np.nan)
         assert PCKID(3, **SMALL).fit(frame).dropped_features_ == ["same", "none"]
-
-    def test_none_is_said_too(self):
-        assert PCKID(3, **SMALL).fit(X).dropped_features_ == []
 
     def test_a_table_of_them_is_refused(self):
         with pytest.raises(ValueError, match="of the 3 columns"):
@@ -360,9 +310,8 @@ def test_empty_rows_do_not_count_as_rows():
 
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
-def test_input_of_one_kind_gives_output_of_that_kind(backend, embedding):
-    rows = backend.asarray(X)
-    expected = PCKID(3, **SMALL, embedding=embedding).fit(X)
+def test_input_of_one_kind_gives_output_of_that_kind(backend, models, embedding):
+    rows, expected = backend.asarray(X), models[embedding]
     model = PCKID(3, **SMALL, embedding=embedding).fit(rows)
     for name in ("labels_", "embedding_", "eigenvalues_", "confidence_", "cluster_centers_"):
         assert type(getattr(model, name)) is type(rows), name
@@ -386,16 +335,6 @@ def test_empty_rows_and_columns_on_every_array_library(backend):
     assert to_numpy(model.confidence_)[40] == 0
     assert model.dropped_features_ == [2]
     assert adjusted_rand_score(np.delete(labels, 40), TRUTH) > 0.95
-
-
-@pytest.mark.parametrize("name", BUNDLED)
-def test_torch_agrees_with_numpy(name):
-    torch = pytest.importorskip("torch")
-    rows = BUNDLED[name]()
-    arguments = {"n_inits": 10, "max_components": 10, "random_state": 0}
-    expected = PCKID(CLUSTERS[name], **arguments).fit_predict(rows)
-    found = PCKID(CLUSTERS[name], **arguments).fit_predict(torch.asarray(rows))
-    assert adjusted_rand_score(found.numpy(), expected) >= 0.99
 
 
 def test_a_rare_answer_to_a_question_of_its_own_does_not_decide():
@@ -428,7 +367,6 @@ def test_a_choice_at_the_limit_is_warned_of():
 
 
 def test_the_number_of_clusters_is_chosen_unless_it_is_given():
-    model, same = PCKID(**SMALL).fit(X), PCKID("auto", **SMALL).fit(X)
+    model = PCKID(**SMALL).fit(X)
     assert (model.n_clusters, model.n_clusters_) == ("auto", len(np.unique(TRUTH)))
-    np.testing.assert_array_equal(model.labels_, same.labels_)
     assert model.choice_.n_clusters == model.n_clusters_

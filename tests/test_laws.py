@@ -48,7 +48,7 @@ def test_a_column_that_says_nothing_changes_no_label(embedding, value, place):
     np.testing.assert_array_equal(labels(wider, embedding), labels(X, embedding))
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     st.lists(st.floats(-250, 250), min_size=4, max_size=4),
     st.lists(st.sampled_from([-1.0, 1.0]), min_size=4, max_size=4),

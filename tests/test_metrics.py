@@ -30,13 +30,12 @@ def label_pairs(classes, clusters):
     return pairs.map(lambda pairs: tuple(zip(*pairs, strict=True)))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=60)
 @given(label_pairs(st.integers(-2, 1), st.integers(-3, 1)))
 def test_accuracy_is_the_best_of_all_matchings(labels):
     assert clustering_accuracy(*labels) == accuracy_by_search(*labels)
 
 
-@settings(deadline=None)
 @given(
     label_pairs(st.sampled_from(["ridge", "mire", "rock"]), st.integers(0, 3)),
     st.permutations(["a", "b", "c", "d"]),
@@ -48,7 +47,6 @@ def test_names_of_clusters_and_order_of_rows_do_not_matter(labels, names):
     assert clustering_accuracy(y_true[::-1], y_pred[::-1]) == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1))
 def test_classes_under_other_names_are_perfect(classes):
     assert clustering_accuracy(classes, [f"cluster {label}" for label in classes]) == 1
@@ -118,7 +116,7 @@ def test_the_examples_in_the_docstrings_run():
     assert result.failed == 0
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=60)
 @given(label_pairs(st.sampled_from("abc"), st.integers(0, 3)))
 def test_agreement_with_known_groups_is_that_of_the_rows(labels):
     groups, clusters = map(list, labels)

@@ -488,6 +488,11 @@ def test_probabilities_of_every_column_of_categories_add_up(tmp_path):
             pckid.load(path)
         assert codes[:, column].max() == len(places) - 1
     forge(path, put("margins.frequencies", shares))
+    twice = pckid.load(path)
+    forge(path, lambda _, facts: facts["state"]["categories"].update({"0": [0, 0]}))
+    with pytest.raises(pckid.PckidModelError, match="column 0 lists a category twice"):
+        pckid.load(path)
+    pckid.save(twice, path)
     np.testing.assert_array_equal(pckid.load(path).predict(codes), model.labels_)
 
 

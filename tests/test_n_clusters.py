@@ -1,5 +1,7 @@
 """Choosing the number of clusters."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers import SMALL, groups
@@ -8,7 +10,7 @@ from scipy.special import ndtri
 from sklearn.metrics import adjusted_rand_score
 from tiers import one_in
 
-from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
+from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, n_clusters, save
 from pckid.ensemble.feature_map import feature_matrix, project_features
 from pckid.n_clusters import (
     MAX_ROWS,
@@ -58,16 +60,6 @@ def test_scores_are_drops_in_the_spectrum_of_the_walk():
     np.testing.assert_allclose(found.scores, [values[k - 1] - values[k] for k in (2, 3, 4, 5)])
     assert found.n_clusters == found.candidates[found.scores.argmax()] == found.ranked[0]
     assert sorted(found.ranked) == [2, 3, 4, 5]
-
-
-def test_weights_of_two_are_repeated_rows():
-    table, _ = blobs(3, n_samples=80)
-    rng = np.random.default_rng(0)
-    counts = rng.integers(1, 4, len(table))
-    weighted = choose_n_clusters(PCKID(**ENSEMBLE), table, sample_weight=counts)
-    order = rng.permutation(counts.sum())
-    repeated = choose_n_clusters(PCKID(**ENSEMBLE), np.repeat(table, counts, axis=0)[order])
-    np.testing.assert_array_equal(weighted.scores, repeated.scores)
 
 
 @pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
@@ -162,6 +154,41 @@ def test_noise_is_one_cluster():
 
 def test_groups_are_clearer_than_those_of_tables_without():
     assert choose_n_clusters(PCKID(**ENSEMBLE), X).p_value < 0.001
+
+
+class TestComparisonWithNullTables:
+    """When the table is compared with null tables, by which columns, and what follows."""
+
+    @pytest.fixture
+    def compared(self, monkeypatch):
+        """Tables (n_rows, n_features) that were compared; the p-value of all is in `p_value`."""
+        found = SimpleNamespace(tables=[], p_value=0.0)
+
+        def compare(values, *how):
+            found.tables.append(values)
+            return SimpleNamespace(p_value=found.p_value)
+
+        monkeypatch.setattr(n_clusters, "compare_with_null_tables", compare)
+        return found
+
+    @pytest.mark.parametrize(("p_value", "expected"), [(0.03, 3), (0.031, 1)])
+    def test_groups_are_clear_up_to_a_p_value_of_three_percent(self, compared, p_value, expected):
+        compared.p_value = p_value
+        assert choose_n_clusters(PCKID(**SMALL), X).n_clusters == expected
+
+    @pytest.mark.parametrize(("n_rows", "n_tables"), [(19, 0), (20, 1)])
+    def test_twenty_distinct_rows_are_needed(self, compared, n_rows, n_tables):
+        choose_n_clusters(PCKID(**SMALL), X[:n_rows])
+        assert len(compared.tables) == n_tables
+
+    def test_all_columns_are_compared_if_the_others_have_few_distinct_rows(self, compared):
+        rng = np.random.default_rng(0)
+        truth = np.arange(300) % 2
+        answers = np.where(rng.random((300, 4)) < 0.9, truth[:, None], 1 - truth[:, None])
+        table = np.column_stack([answers, rng.normal(size=300)])
+        found = choose_n_clusters(PCKID(**SMALL), table)
+        assert found.uncounted == (4,)
+        assert np.isfinite(compared.tables[0]).all()
 
 
 def test_a_choice_shows_its_scores_in_a_notebook():

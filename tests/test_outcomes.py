@@ -18,6 +18,7 @@ X = RNG.normal(size=(200, 4)) + 12.0 * GROUP[:, None]
 X[RNG.random(X.shape) < 0.1] = np.nan
 DAYS = 10.0 * GROUP + RNG.normal(size=200)
 DAYS[:7] = np.nan
+NOISE = RNG.normal(size=200)
 STAGE = np.array(["early", "late", "middle"], dtype=object)[(GROUP + (RNG.random(200) < 0.3)) % 3]
 
 
@@ -28,7 +29,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def found(model):
-    outcomes = {"days": DAYS, "relapsed": DAYS > 5, "stage": STAGE, "noise": RNG.normal(size=200)}
+    outcomes = {"days": DAYS, "relapsed": DAYS > 5, "stage": STAGE, "noise": NOISE}
     outcomes["relapsed"] = np.where(np.isnan(DAYS), np.nan, outcomes["relapsed"])
     return compare_outcomes(model, X, outcomes)
 
@@ -182,8 +183,8 @@ def test_what_cannot_be_compared_is_refused(model, outcomes, told):
         compare_outcomes(model, X, outcomes)
 
 
-def test_the_test_over_all_is_that_of_hotelling():
-    draws = RNG.normal(size=(40, 1))
+def test_the_test_over_all_is_that_of_hotelling(rng):
+    draws = rng.normal(size=(40, 1))
     # Of one contrast it is Student's test with the spread of the draws.
     value = np.array([1.7 * draws.std(ddof=1)])
     expected = ttest_1samp(draws[:, 0] - draws.mean() + 1.7 * draws.std(ddof=1) / np.sqrt(40), 0)

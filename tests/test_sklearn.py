@@ -25,16 +25,11 @@ QUICK = {"n_inits": 2, "max_components": 4}
 QUICK_CLUSTERER = PCKID(2, **QUICK, kmeans_n_init=5)
 QUICK_KERNEL = ProbabilisticClusterKernel(**QUICK)
 QUICK_MIXTURE = IncompleteGaussianMixture(2, tol=0.1)
-# One for each way through the code that the default parameters do not take: a weighted group of
-# columns whose missingness tells, in each embedding, an ensemble whose mixtures are trained one by
-# one, and each family once, in a mixture.
+# One for each way through the code: a weighted group of columns whose missingness tells, in each
+# embedding, an ensemble whose mixtures are trained one by one, and each family once, in a mixture.
 GROUPED = {"column_groups": {"a": [0]}, "group_weights": {"a": 2.0}, "missingness": ["a"]}
 SETTINGS = [
-    *(
-        (QUICK_CLUSTERER, {"embedding": name, **GROUPED})
-        for name in EMBEDDINGS
-        if name != "random_walk"
-    ),
+    *((QUICK_CLUSTERER, {"embedding": name, **GROUPED}) for name in EMBEDDINGS),
     (QUICK_KERNEL, {"covariance_type": "full"}),
     *((QUICK_MIXTURE, {"covariance_type": kind}) for kind in FAMILIES if kind != "full"),
 ]
@@ -52,12 +47,6 @@ def name(estimator):
 
 @parametrize_with_checks(ESTIMATORS)
 def test_sklearns_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([clone(QUICK_CLUSTERER).set_params(n_clusters="auto")])
-def test_sklearns_checks_where_the_number_of_clusters_is_chosen(estimator, check):
     check(estimator)
 
 
@@ -93,8 +82,14 @@ def test_sklearns_checks_of_its_own(estimator, check):
     check(name(estimator), estimator)
 
 
-@parametrize_with_checks([PCKID(), ProbabilisticClusterKernel(), IncompleteGaussianMixture()])
+@parametrize_with_checks([ProbabilisticClusterKernel(), IncompleteGaussianMixture()])
 def test_sklearns_checks_with_default_parameters(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([PCKID()])
+def test_sklearns_checks_where_the_number_of_clusters_is_chosen(estimator, check):
     check(estimator)
 
 

@@ -16,8 +16,6 @@ from pckid.describe.missingness import missingness_links
 from pckid.frontends.tables.meanings import looks_like_identifier
 from pckid.frontends.tables.problems import find_outlier
 
-rng = np.random.default_rng(0)
-
 
 def test_column_summary_counts_what_is_observed():
     summary = summarise_column("a", np.array([1.0, np.nan, 3.0, 3.0, 5.0]))
@@ -62,7 +60,7 @@ def test_numbers_of_their_own_name_rows():
     assert not looks_like_identifier(np.append(numbers, np.nan))
 
 
-def test_distinguishing_features_count_pairs():
+def test_distinguishing_features_count_pairs(rng):
     X = rng.integers(0, 5, size=(30, 3)).astype(float)
     X[rng.random(X.shape) < 0.3] = np.nan
     labels = rng.integers(-1, 2, size=30)
@@ -86,7 +84,7 @@ def test_a_cluster_without_values_says_nothing():
     assert np.isnan(ranked[1][0].median)
 
 
-def test_hole_links_are_corrected_cramers_v():
+def test_hole_links_are_corrected_cramers_v(rng):
     observed = rng.random((200, 2)) < 0.7
     labels = rng.integers(0, 3, size=200)
     observed[:, 1] = labels == 0
@@ -116,7 +114,7 @@ def test_holes_without_variation_have_no_link():
     ]
 
 
-def test_confidence_is_grouped_by_share_observed():
+def test_confidence_is_grouped_by_share_observed(rng):
     share = np.array([0.5, 0.5, 1.0, 1.0])
     groups = confidence_by_observed(np.array([0.1, 0.3, 0.8, 0.9]), share)
     assert [(group[0], group[2]) for group in groups] == [(0.5, 2), (1.0, 2)]

@@ -8,7 +8,7 @@ import pytest
 from pckid.describe.clusters import distinguishing_features
 from pckid.describe.noise import rank_noise, share_noise
 
-N_TABLES = 400
+N_TABLES = 200
 # 5 % of the tables, and four standard errors of their share.
 MOST = 0.05 + 4 * math.sqrt(0.05 * 0.95 / N_TABLES)
 

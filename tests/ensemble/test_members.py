@@ -9,6 +9,7 @@ from helpers import begin, close, groups, steps
 from oracles import em_step_diagonal, initial
 from scipy.stats import chisquare
 
+from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.ensemble import members as ensemble
 from pckid.input.table import measure, standardise, take
@@ -234,6 +235,24 @@ class TestWeights:
             ensemble, "run_remote", lambda function, tasks: (function(*t) for t in tasks)
         )
         assert_same(train(plan, table=table, weights=self.WEIGHTS), expected)
+
+
+class TestPlanOfAFit:
+    def test_the_papers_mixtures_have_every_size_each_on_a_random_half_of_its_own(self):
+        model = PCKID.as_in_paper(2, n_inits=2, max_components=6, random_state=0).fit(X)
+        shapes = [stack.log_weights.shape for stack in model._kernel.ensemble.stacks]
+        assert shapes == [(2, g) for g in (2, 3, 4, 5, 6)]
+        plan = model._plan(model._draw(X).sample)
+        assert plan.n_rows == len(X) // 2
+        drawn = [rows for g in plan.sizes for rows in ensemble.draw_members(plan, len(X), g)]
+        assert len({rows.tobytes() for rows in drawn}) == 10
+
+    def test_what_auto_stands_for(self):
+        model = PCKID(3, random_state=0)
+        plan = model._plan(model._draw(X).sample)
+        assert plan.sizes == (2, 4, 5, 7, 9, 11, 12, 14)  # up to 1.5 √90
+        assert plan.n_rows == 45
+        close(plan.floor, 0.4 * 14 ** (-2 / 4))
 
 
 def test_progress_counts_every_mixture():

@@ -280,6 +280,20 @@ def test_numbers_of_two_values_deviate_as_categories_do():
     close(surprise(model._kernel, table), expected)
 
 
+def test_a_value_that_a_component_rules_out_has_a_finite_deviation():
+    rows = groups(share=0.2)[0]
+    rows[:, 3] = np.arange(90) % 2
+    kernel = (model := PCKID(3, n_inits=1, max_components=2, random_state=0).fit(rows))._kernel
+    (stack,) = kernel.ensemble.stacks
+    means = stack.means.copy()
+    # Both components hold nothing but the higher value, up to rounding.
+    means[..., 3] = 1 + 1e-12
+    ensemble = kernel.ensemble._replace(stacks=(stack._replace(means=means),))
+    found = deviation(kernel._replace(ensemble=ensemble), None, model._read(rows), 1)
+    assert np.isfinite(found).all()
+    assert found[::2].min() > found[1::2].max()
+
+
 def test_columns_that_hold_one_category_together_deviate_as_it_does():
     rng = np.random.default_rng(0)
     rows = groups(share=0.2)[0]

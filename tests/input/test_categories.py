@@ -224,28 +224,6 @@ def test_categories_help_to_find_the_groups(fitted):
     assert accuracy(truth, model.labels_) > accuracy(truth, numbers.labels_)
 
 
-def draw_digits(seed):
-    """Draw digits of a display of seven segments, one in twelve wrong and one in five missing."""
-    rng = np.random.default_rng(seed)
-    lit = "1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011"
-    truth = np.arange(400) % 10
-    X = np.array([list(map(float, digit)) for digit in lit.split()])[truth]
-    X = np.abs(X - (rng.random(X.shape) < 1 / 12))
-    X[rng.random(X.shape) < 0.2] = np.nan
-    kept = ~np.isnan(X).all(axis=1)
-    return X[kept], truth[kept]
-
-
-def test_declared_categories_find_groups_as_well_as_codes_do():
-    found = {"declared": 0.0, "codes": 0.0}
-    for seed in range(4):
-        X, truth = draw_digits(seed)
-        for way, columns in (("declared", np.arange(7)), ("codes", None)):
-            labels = PCKID(10, categorical_features=columns, random_state=0).fit_predict(X)
-            found[way] += clustering_accuracy(truth, labels) / 4
-    assert found["declared"] > found["codes"] - 0.02
-
-
 def test_rows_with_categories_alone_are_clustered(fitted):
     model, frame, _ = fitted
     alone = frame.x.isna() & ~frame.colour.isna()

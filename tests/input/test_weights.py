@@ -70,12 +70,9 @@ class TestWholeWeightsAreRepeatedRows:
         np.testing.assert_allclose(weighted.kernel(X), repeated.kernel(X), rtol=1e-9)
 
     def test_in_the_choice_of_k(self):
-        kernel = ProbabilisticClusterKernel(**SMALL)
-        weighted = choose_n_clusters(kernel, X, max_clusters=6, sample_weight=COUNTS)
-        repeated = choose_n_clusters(kernel, np.repeat(X, COUNTS, axis=0), max_clusters=6)
-        np.testing.assert_allclose(weighted.scores, repeated.scores, rtol=1e-9)
-        model = PCKID("auto", **QUICK).fit(X, sample_weight=COUNTS)
+        model = PCKID("auto", **QUICK).fit(X[ORDER], sample_weight=COUNTS[ORDER])
         again = PCKID("auto", **QUICK).fit(np.repeat(X, COUNTS, axis=0))
+        np.testing.assert_allclose(model.choice_.scores, again.choice_.scores, rtol=1e-9)
         assert model.n_clusters_ == again.n_clusters_
         assert_same(model, again, X)
 
@@ -263,6 +260,21 @@ class TestUniqueRows:
         monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 100)
         assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 120
 
+    @pytest.mark.parametrize(
+        ("weights", "least"),
+        [
+            ([2.0, 3.0, 4.0], 3),  # as many rows differ as are needed
+            ([2.0, 2.5, 4.0], 4),  # no whole weights
+            ([2.0, 3.0, 5.0], 4),  # more rows than a table that is searched has
+        ],
+    )
+    def test_else_they_keep_their_weights(self, monkeypatch, weights, least):
+        monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 9)
+        rows = take(self.table, np.arange(3))
+        found = sample.merge_duplicates(rows, np.array(weights), least)
+        assert sorted(found.weights) == weights
+        assert len(sample.merge_duplicates(rows, np.array([2.0, 3.0, 4.0]), 4).rows) == 9
+
     def test_draws_are_right_on_average(self):
         weights = np.r_[np.full(50, 0.5), np.full(10, 30.0)]
         drawn = sample.Sample(self.table, measure(X), "float64", 60, 0, weights)
@@ -300,8 +312,15 @@ def test_a_column_that_names_the_rows_is_dropped_however_often_they_come(weights
 
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("tiny", "n_light"), [(1e-12, 59), (1e-50, 2), (1e-300, 2), (1e-300, 59)])
+@pytest.mark.parametrize(
+    ("dtype", "tiny", "n_light"),
+    [
+        ("float32", 1e-12, 59),
+        ("float32", 1e-300, 2),
+        ("float64", 1e-50, 2),
+        ("float64", 1e-300, 59),
+    ],
+)
 # Where one row has all the weight, there may be one cluster.
 @pytest.mark.filterwarnings("ignore::pckid.EmptyClusterWarning")
 def test_rows_of_almost_no_weight_do_no_harm(embedding, dtype, tiny, n_light, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import close, groups
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import completed, initial, log_densities, posteriors
 from scipy.special import logsumexp
@@ -451,6 +451,7 @@ def ten_steps(kind):
 
 class TestInvariance:
     @pytest.mark.parametrize("kind", KINDS)
+    @settings(max_examples=5)
     @given(
         factor=st.floats(1e-6, 1e6),
         sign=st.sampled_from([-1.0, 1.0]),

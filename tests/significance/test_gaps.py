@@ -78,11 +78,12 @@ def test_a_column_of_two_values_has_no_gap_of_its_own_but_several_that_agree_hav
         assert find_gaps(units_of(many, categories), labels, 0).n_separated == 2
 
 
-def test_few_rows_show_no_gap():
-    X, labels = two_groups(30, 12)
+@pytest.mark.parametrize(("n_rows", "n_separated"), [(38, 1), (40, 2)])
+def test_clusters_of_twenty_rows_may_show_a_gap_and_smaller_ones_none(n_rows, n_separated):
+    X, labels = two_groups(n_rows, 12)
     found = find_gaps(units_of(X), labels, 0)
-    assert np.isnan(found.p_values[0, 1])
-    assert found.n_separated == 1
+    assert np.isnan(found.p_values[0, 1]) == (n_separated == 1)
+    assert found.n_separated == n_separated
 
 
 def test_a_cluster_of_few_rows_joins_the_closest_one_and_no_others():
@@ -93,14 +94,17 @@ def test_a_cluster_of_few_rows_joins_the_closest_one_and_no_others():
 
 
 def test_a_cluster_of_few_rows_joins_two_that_it_lies_between():
-    angle = np.linspace(0, np.pi, 60)
-    X = 3 * np.column_stack([np.cos(angle), np.sin(angle)])
-    X = X + 0.3 * np.random.default_rng(0).normal(size=X.shape)
-    labels = np.digitize(angle, [1.15, 1.99])
-    found = find_gaps(units_of(X), labels, 0)
-    assert np.bincount(labels).tolist() == [22, 16, 22]
-    assert found.p_values[0, 2] < 0.01
-    assert found.n_separated == 1
+    angle = np.linspace(0, np.pi, 120)
+    arc = 3 * np.column_stack([np.cos(angle), np.sin(angle)])
+    labels = np.digitize(angle, [1.33, 1.81])
+    assert np.bincount(labels).tolist() == [51, 18, 51]
+    found = []
+    for seed in range(20):
+        X = arc + 0.2 * np.random.default_rng(seed).normal(size=arc.shape)
+        found.append(find_gaps(units_of(X), labels, 0))
+    assert all(each.n_separated == 1 for each in found)
+    # Of 400 seeds, two show no gap between the outer ones.
+    assert np.mean([each.p_values[0, 2] < 0.01 for each in found]) >= 0.9
 
 
 def joined_clusters(positions, sizes, gaps_between):
@@ -170,7 +174,7 @@ def test_the_reference_is_that_of_gaussian_clouds():
     rng = np.random.default_rng(0)
     for n_rows in (20, 100):
         drawn = []
-        for _ in range(100):
+        for _ in range(50):
             cloud = rng.normal(size=2 * n_rows)
             orders = [rng.permutation(2 * n_rows) for _ in range(gaps._N_SPLITS)]
             halves = [cloud[half] for order in orders for half in (order[::2], order[1::2])]

@@ -11,6 +11,7 @@ from scipy import stats
 import pckid
 from pckid import PCKID, ShiftedRowsWarning, UncountedColumnsWarning, compare_rows
 from pckid.describe.row_summary import count_outliers, summarise_rows
+from pckid.significance import new_rows
 from pckid.significance.new_rows import _find_factor, holm, homogeneity, lepage
 
 QUICK = {"n_inits": 4, "max_components": 8, "random_state": 0}
@@ -92,6 +93,21 @@ def test_another_unit_is_named_with_its_factor(model, tables):
     many = pd.concat([new] * 10)
     with pytest.warns(ShiftedRowsWarning, match=f"^The 200 new.*a sample of {len(many):,}: "):
         model.predict(many)
+
+
+def test_counts_are_compared_by_fishers_test(model, tables, monkeypatch):
+    monkeypatch.setattr(new_rows, "holm", lambda p_values: p_values)
+    found = compare_rows(model, tables[1])
+    (n, a), scores = model._summary.scored, model.outlier_score(tables[1])
+    counts = np.array([[np.sum(scores > 3), np.sum(scores <= 3)], [a, n - a]])
+    (outliers,) = [each for each in found.changes if each.kind == "outliers"]
+    expected = stats.fisher_exact(counts, alternative="greater").pvalue
+    assert outliers.p_value == pytest.approx(expected)
+    for column in ("age", "pressure"):
+        lacking = [[part[column].isna().sum(), part[column].notna().sum()] for part in tables]
+        tails = [stats.fisher_exact(lacking, side).pvalue for side in ("less", "greater")]
+        (missing,) = [c for c in found.changes if (c.kind, c.name) == ("missing", column)]
+        assert missing.p_value == pytest.approx(min(1, 2 * min(tails)))
 
 
 def test_a_change_that_the_mean_does_not_show_is_shown_as_a_share(golden):

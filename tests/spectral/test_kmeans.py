@@ -210,8 +210,11 @@ def test_a_row_at_two_centers_is_as_near_to_one_as_to_the_other():
 
 
 def test_rows_that_are_alike_are_not_drawn_by_rounding():
-    rows = np.repeat([[0.1, 0.7, 0.3], [0.9, 0.2, 0.6]], 7, axis=0)
-    distances = k_means.squared_distances_to(rows)(rows[[0, -1]])
-    assert (distances[0, :7] == 0).all()
-    assert (distances[1, 7:] == 0).all()
-    assert (distances[0, 7:] > 0.9).all()
+    rows = np.repeat(np.random.default_rng(0).normal(size=(6, 5)), 7, axis=0)
+    centred = rows - rows.mean(axis=0)
+    squares = (centred**2).sum(axis=1)
+    alike = (rows[:, None] == rows).all(axis=2)
+    # As they are computed, but for the rounding.
+    assert (squares[:, None] + squares - 2 * centred @ centred.T)[alike].max() > 0
+    distances = k_means.squared_distances_to(rows)(rows)
+    np.testing.assert_array_equal(distances == 0, alike)
