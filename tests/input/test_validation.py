@@ -593,6 +593,13 @@ def test_columns_of_the_same_name_are_told_of(estimator, kind):
             fitted.predict(X)
 
 
+def test_a_column_may_be_called_as_an_attribute_of_a_frame_is():
+    rows = np.random.default_rng(0).integers(5, size=(30, 3))
+    X = pd.DataFrame(rows, columns=["columns", "column_names", "collect"])
+    model = IncompleteGaussianMixture().fit(X)
+    assert model.feature_names_in_.tolist() == list(X.columns)
+
+
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("estimator", [PCKID(2), IncompleteGaussianMixture()])
 def test_differences_that_floats_cannot_hold_are_told_of(estimator, whole):

@@ -62,6 +62,20 @@ def test_offsets_are_taken_to_utc():
     assert hours.tolist() == [10, 15.5, 6.5, 11, 10.5]
 
 
+@pytest.mark.parametrize("offset", ["Z", "+02:00", " UTC"])
+def test_times_with_an_offset_and_without_are_not_mixed(offset):
+    texts = [f"2024-05-0{day}T10:00{offset if day < 7 else ''}" for day in range(1, 10)]
+    _, wrong = read_dates(pa.array(texts), DateFormat("year-month-day"))
+    assert wrong.tolist() == [False] * 6 + [True] * 3
+    days, wrong = read_dates(pa.array([each[:10] for each in texts]), DateFormat("year-month-day"))
+    assert not wrong.any()
+    mixed, wrong = read_dates(
+        pa.array([each.replace("T10", " 00") for each in texts]), DateFormat("year-month-day")
+    )
+    assert not wrong.any()
+    assert mixed.tolist() == days.tolist()
+
+
 def test_years_of_two_digits_are_those_of_spreadsheets():
     cells = pa.array(["01.01.29", "01.01.30", "01.01.65"])
     days, _ = read_dates(cells, DateFormat("day-month-year"))

@@ -1,5 +1,6 @@
 """The columns of tables, which narwhals reads whatever library made a dataframe."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from types import MappingProxyType
@@ -9,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from pckid._utils.arrays import is_foreign, restorer, to_numpy
+from pckid._utils.text import list_first
 from pckid.input.cells import is_formatted_number, is_missing, is_number_text, numbers
 
 _CATEGORY_TYPES = ("category", "Categorical", "Enum", "dictionary")
@@ -19,7 +21,22 @@ Column = nw.Series[Any]
 
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    """Wrap a dataframe of pandas, polars or Arrow; None if `X` is none."""
+    """Wrap a dataframe of pandas, polars or Arrow; None if `X` is none.
+
+    Raises if two of its columns have the same name, which only some libraries allow.
+    """
+    if isinstance(X, nw.DataFrame):
+        return X
+    known = nw.dependencies
+    names = list(X.columns) if known.is_pandas_like_dataframe(X) else []
+    names = X.column_names if known.is_pyarrow_table(X) else names
+    counts = Counter(names)
+    twice = [f"{name!r} ({count} times)" for name, count in counts.items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"The table has columns of the same name: {list_first(twice)}. Give each column a name "
+            "of its own, or drop those that are there twice."
+        )
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 

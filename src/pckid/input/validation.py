@@ -1,7 +1,6 @@
 """Input checks: tables of any kind become float arrays with NaN, or an error that helps."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import wraps
 from inspect import signature
@@ -14,7 +13,6 @@ from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
-from pckid._utils.text import list_first
 from pckid.input import categories
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
@@ -44,7 +42,6 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     """
     X = plain_table(X)
     _refuse_other_things(X)
-    _refuse_names_twice(X)
     if is_blocked(X):
         raise TypeError(
             "X comes in blocks, which only PCKID takes, to fit and to predict. Give X.compute() if "
@@ -251,20 +248,6 @@ def _refuse_other_things(X: Any) -> None:
         raise TypeError(
             f"Expected 2D array, got {type(X).__name__}{of}. Give rows and columns: an array, a "
             "list of rows or a dataframe."
-        )
-
-
-def _refuse_names_twice(X: Any) -> None:
-    """Raise if two columns of a dataframe have the same name, which only some libraries allow."""
-    names: Any = getattr(X, "column_names", getattr(X, "columns", None))
-    if is_blocked(X) or not hasattr(names, "__len__"):
-        return
-    counts = Counter(list(names))
-    twice = [f"{name!r} ({count} times)" for name, count in counts.items() if count > 1]
-    if twice:
-        raise ValueError(
-            f"X has columns of the same name: {list_first(twice)}. Give each column a name of its "
-            "own, or drop those that are there twice."
         )
 
 

@@ -12,7 +12,7 @@ from pckid.frontends.tables.table import null_where
 _TIME = (
     r"(?:(?:T| +|, *)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
     r" *(?P<half>[AaPp]\.?[Mm]\.?)?"
-    r" *(?:Z|(?:UTC|GMT)?(?:(?P<zone>[+-]\d{1,2})(?::?(?P<past>\d{2}))?)?)?)?"
+    r" *(?P<utc>Z|(?:UTC|GMT)?(?:(?P<zone>[+-]\d{1,2})(?::?(?P<past>\d{2}))?)?)?)?"
 )
 _PATTERNS = {
     "year-month-day": rf"^(?P<a>\d{{4}})[-/.](?P<b>\d{{1,2}})[-/.](?P<c>\d{{1,2}}){_TIME}$",
@@ -101,11 +101,15 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     days, month = _days(parts)
     valid = matched & ~np.isnan(days) & (hours < 24)
     ahead = _part(parts, "zone", np.nan)
-    zoned = ~np.isnan(ahead)
-    ahead = np.where(zoned, ahead + np.copysign(_part(parts, "past", 0) / 60, ahead), 0.0)
-    # Local midnights are days of the calendar, whatever the clock was changed to.
-    if zoned.any() and not hours[valid].any():
-        ahead = np.zeros_like(ahead)
+    past = np.copysign(_part(parts, "past", 0) / 60, ahead)
+    ahead = np.where(np.isnan(ahead), 0.0, ahead + past)
+    zoned = pc.not_equal(pc.fill_null(pc.struct_field(parts, "utc"), ""), "")
+    zoned = zoned.to_numpy(zero_copy_only=False)
+    if form.part == "days" and zoned.any():
+        if hours[valid].any():  # times with an offset from UTC and without: the fewer are wrong
+            valid &= zoned == (np.count_nonzero(zoned & valid) * 2 >= np.count_nonzero(valid))
+        else:  # local midnights are days of the calendar, whatever the clock was changed to
+            ahead = np.zeros_like(ahead)
     values = {"days": days + (hours - ahead) / 24, "month": month, "hour": hours}[form.part]
     return np.where(valid, values, np.nan), observed & ~valid
 
