@@ -2,7 +2,7 @@
 
 python -m benchmarks                         # all of it: about half an hour on two cores
 python -m benchmarks --quick --out /tmp/x    # does everything run?
-python -m benchmarks --only peers scaling    # some of it; the page keeps the other figures
+python -m benchmarks --only peers memory     # some of it; the page keeps the other figures
 python -m benchmarks --data D                # precision on tables of your own
 """
 
@@ -24,9 +24,6 @@ PARTS = (
     "wide",
     "cores",
     "streaming",
-    "mnist_size",
-    "full_covariance",
-    "scaling",
     "precision",
 )
 
@@ -52,7 +49,8 @@ def main(argv: list[str] | None = None) -> None:
                 import_module(f"benchmarks.{name}").main([*arguments, "--quick"])
         else:
             subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=True)
-    write_json(figures / "machine.json", machine())
+    if set(options.only) != {"page"}:
+        write_json(figures / "machine.json", machine())
     page.write(options.out)
 
 

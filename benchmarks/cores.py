@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.mnist_size import images, papers
+from benchmarks.images import images, papers
 from benchmarks.timing import machine, write_json
 from pckid import PCKID
 from pckid._utils.parallel import n_threads

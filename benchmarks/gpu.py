@@ -29,7 +29,7 @@ import pckid.ensemble.base
 import pckid.ensemble.members
 import pckid.mixture.em
 import pckid.spectral.grouping
-from benchmarks.mnist_size import images, needed_operations, papers
+from benchmarks.images import images, needed_operations, papers
 from benchmarks.timing import write_json
 from benchmarks.workers import table
 from experiments import missing

@@ -3,56 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import cpu_count
-from threadpoolctl import threadpool_info, threadpool_limits
-
-# Longer than threads of OpenBLAS turn idle after a product, in seconds.
-_IDLE_TURNS = 0.3
-
-
-def best_of(function: Callable[[], Any], repeats: int) -> float:
-    """Return the shortest of some run times, in seconds: the one least disturbed."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
-def product_rate(
-    n_threads: int, dtype: type = np.float32, size: int = 2000, seconds: float = 0.5
-) -> float:
-    """Measure the rate of large square matrix products over a while, in operations per second.
-
-    The clock of a shared processor changes from one second to the next: the best of many short
-    moments would be a rate that nothing longer reaches. Afterwards OpenBLAS's threads turn idle for
-    an eighth of a second, on cores that whatever is timed next should have: they are waited for.
-    """
-    A = np.random.default_rng(0).random((size, size)).astype(dtype)
-    with threadpool_limits(n_threads):
-        A @ A
-        count, begin = 0, time.perf_counter()
-        while time.perf_counter() - begin < seconds:
-            A @ A
-            count += 1
-        rate = 2 * size**3 * count / (time.perf_counter() - begin)
-    time.sleep(_IDLE_TURNS)
-    return rate
-
-
-def exponent(first: dict[str, float], last: dict[str, float]) -> float:
-    """Compute the power of `x` with which `seconds` grow between two points."""
-    return math.log(last["seconds"] / first["seconds"]) / math.log(last["x"] / first["x"])
+from threadpoolctl import threadpool_info
 
 
 def write_json(path: Path | None, figures: Any) -> None:

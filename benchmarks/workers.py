@@ -15,8 +15,8 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -71,13 +71,6 @@ class Worker:
         if not answer:
             raise RuntimeError(f"The fit of {changes} failed, see above.")
         return json.loads(answer)
-
-
-def run(*, apart: bool = True, repeats: int = 1, **changes: Any) -> dict[str, Any]:
-    """Fit in a new process, or in this one; return the specification and the medians."""
-    with Worker(threads=changes.get("threads")) if apart else ExitStack() as worker:
-        fit: Callable[..., dict[str, float]] = worker.fit if apart else measure
-        return USUAL | changes | median([fit(**changes) for _ in range(repeats)])
 
 
 def in_turns(

@@ -9,19 +9,17 @@ tables instead.
 
 from __future__ import annotations
 
-import csv
-import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
+from experiments.compare import find_cases
 from experiments.datasets import simulated
 from experiments.datasets.shapes import (
     COINS,
@@ -32,9 +30,12 @@ from experiments.datasets.shapes import (
     draw_shape,
     remove,
 )
+from experiments.datasets.tables import NOT_FEATURES
+from experiments.output import Call, call_all, experiment, markdown, write_rows, write_text
 
 N_ROWS = (60, 250, 1200, 5000)
 DISTANCES = (3, 4, 6, 8, 12)
+ANSWERS = ("groups", "structure", "none", "unknown")
 
 Row = dict[str, Any]
 
@@ -90,13 +91,13 @@ def judge_classes(n_rows: int, run: int, seed: int) -> Row:
     return {"kind": "classes", "name": "latent classes", "rows": n_rows, **found}
 
 
-def plan(runs: int, seed: int, only: str | None = None) -> list[tuple[Callable[..., Row], tuple]]:
+def plan(runs: int, seed: int, only: str | None = None) -> list[Call]:
     """List what is to be judged; tables of 5,000 rows in every second run.
 
     `only` is one of the shapes, "families": tables with groups, or "close": groups 3 standard
     deviations apart beside coins.
     """
-    tasks: list[tuple[Callable[..., Row], tuple]] = []
+    tasks: list[Call] = []
     for run in range(runs):
         if only == "close":
             tasks += _plan_coins(run, seed, DISTANCES[:1])
@@ -116,7 +117,7 @@ def plan(runs: int, seed: int, only: str | None = None) -> list[tuple[Callable[.
     return tasks
 
 
-def _plan_coins(run: int, seed: int, distances: Sequence[int]) -> list[tuple[Callable, tuple]]:
+def _plan_coins(run: int, seed: int, distances: Sequence[int]) -> list[Call]:
     """List tables with groups beside columns that tell nothing of them."""
     return [
         (judge_coins, (coins, n_columns, distance, n_rows, run, seed))
@@ -127,15 +128,6 @@ def _plan_coins(run: int, seed: int, distances: Sequence[int]) -> list[tuple[Cal
     ]
 
 
-def judge_folders(folders: Sequence[str], half: str | None) -> list[tuple[Callable, tuple]]:
-    """List the labelled tables of folders."""
-    from experiments.compare import find_cases
-    from experiments.datasets.tables import NOT_FEATURES
-
-    cases = find_cases(folders, half, NOT_FEATURES, 1000, click.echo)
-    return [(judge_case, (case, number)) for number, case in enumerate(cases)]
-
-
 def judge_case(case: Any, number: int) -> Row:
     """Judge a labelled table."""
     X, y = case.draw(number)
@@ -143,89 +135,51 @@ def judge_case(case: Any, number: int) -> Row:
     return {"kind": "table", "name": case.dataset, "how": case.setting, "rows": len(X), **found}
 
 
-def answer(
-    folders: Sequence[str] = (),
-    out: str | Path = "results/answers",
-    *,
-    half: str | None = None,
-    only: str | None = None,
-    runs: int = 24,
-    seed: int = 0,
-    jobs: int = 1,
-    say: Callable[[str], None] = click.echo,
-) -> list[Row]:
-    """Judge all tables, write results.csv, and tabulate the answers."""
-    # One thread each: there are as many processes as cores.
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    tasks = judge_folders(folders, half) if folders else plan(runs, seed, only)
-    rows = Parallel(n_jobs=jobs)(delayed(function)(*given) for function, given in tasks)
-    Path(out).mkdir(parents=True, exist_ok=True)
-    fields = list(dict.fromkeys(field for row in rows for field in row))
-    with open(Path(out) / "answers.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fields)
-        writer.writeheader()
-        writer.writerows(rows)
-    parts = {"shape": by_shape, "groups": by_group, "coins": by_coin}
-    lines = [tabulate(rows) for kind, tabulate in parts.items() if _some(rows, kind)]
-    say(by_answer(rows) if folders else "\n".join(line for part in lines for line in part))
-    return rows
-
-
-def by_shape(rows: Sequence[Row]) -> list[str]:
+def by_shape(rows: Sequence[Row]) -> str:
     """Tabulate, for tables without groups, the shares of structure and of groups with gaps."""
-    lines = ["| without groups | " + " | ".join(f"{n:,} rows" for n in N_ROWS) + " |"]
-    lines.append("|---|" + "---:|" * len(N_ROWS))
+    lines = []
     for shape in (*SHAPES, "all"):
-        cells = []
-        for n_rows in N_ROWS:
-            part = _some(rows, "shape", rows=n_rows, name=None if shape == "all" else shape)
-            cells.append(f"{_share(part, 'structure', 'groups')} / {_share(part, 'groups')}")
-        lines.append(f"| {shape} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
+        parts = [
+            _some(rows, "shape", rows=n_rows, name=None if shape == "all" else shape)
+            for n_rows in N_ROWS
+        ]
+        cells = [
+            f"{_share(part, 'structure', 'groups')} / {_share(part, 'groups')}" for part in parts
+        ]
+        lines.append([shape, *cells])
+    return markdown(["without groups", *(f"{n:,} rows" for n in N_ROWS)], lines)
 
 
-def by_group(rows: Sequence[Row]) -> list[str]:
+def by_group(rows: Sequence[Row]) -> str:
     """Tabulate, for tables with groups, the shares of both answers, of right k, and the ARI."""
-    lines = ["| with groups | rows | structure or groups | groups with gaps | right k | ARI |"]
-    lines.append("|---|---:|---:|---:|---:|---:|")
-    for kind, name, n_rows in dict.fromkeys(
-        (row["kind"], row["name"], row["rows"]) for row in rows
-    ):
-        if kind in ("groups", "classes"):
-            lines.append(_line(name, n_rows, _some(rows, kind, rows=n_rows, name=name)))
-    lines += [_line("all families", n, _some(rows, "groups", rows=n)) for n in (120, 600)]
-    return [*lines, ""]
+    kinds = ("groups", "classes")
+    found = [(row["kind"], row["name"], row["rows"]) for row in rows if row["kind"] in kinds]
+    found = [*dict.fromkeys(found), ("groups", None, 120), ("groups", None, 600)]
+    lines = []
+    for kind, name, n_rows in found:
+        part = _some(rows, kind, rows=n_rows, name=name)
+        answers = _share(part, "structure", "groups"), _share(part, "groups")
+        right = f"{_mean(part, 'right'):.0%}", f"{_mean(part, 'ari'):.3f}"
+        lines.append([name or "all families", n_rows, *answers, *right])
+    titles = ["with groups", "rows", "structure or groups", "groups with gaps", "right k", "ARI"]
+    return markdown(titles, lines)
 
 
-def by_coin(rows: Sequence[Row]) -> list[str]:
+def by_coin(rows: Sequence[Row]) -> str:
     """Tabulate right k and ARI by how far groups are apart, and which columns stand beside them."""
-    lines = ["| beside the groups | " + " | ".join(f"{d} sd" for d in DISTANCES) + " | all |"]
-    lines.append("|---|" + "---:|" * (len(DISTANCES) + 1))
+    lines = []
     for coins in COINS:
-        cells = []
-        for distance in (*DISTANCES, None):
-            part = _some(rows, "coins", distance=distance, name=coins)
-            cells.append(f"{_mean(part, 'right'):.0%} / {_mean(part, 'ari'):.3f}")
-        lines.append(f"| {coins} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
+        parts = [_some(rows, "coins", distance=each, name=coins) for each in (*DISTANCES, None)]
+        cells = [f"{_mean(part, 'right'):.0%} / {_mean(part, 'ari'):.3f}" for part in parts]
+        lines.append([coins, *cells])
+    return markdown(["beside the groups", *(f"{d} sd" for d in DISTANCES), "all"], lines)
 
 
 def by_answer(rows: Sequence[Row]) -> str:
     """Tabulate how often each answer is given, and how far clusters agree with classes there."""
-    lines = ["| answer | cases | ARI |", "|---|---:|---:|"]
-    for name in ("groups", "structure", "none", "unknown"):
-        part = [row for row in rows if row["answer"] == name]
-        if part:
-            lines.append(f"| {name} | {len(part)} | {_mean(part, 'ari'):.3f} |")
-    return "\n".join(lines)
-
-
-def _line(name: str, n_rows: int, rows: Sequence[Row]) -> str:
-    """Write a line on tables with groups."""
-    return (
-        f"| {name} | {n_rows} | {_share(rows, 'structure', 'groups')} | {_share(rows, 'groups')} "
-        f"| {_mean(rows, 'right'):.0%} | {_mean(rows, 'ari'):.3f} |"
-    )
+    parts = {name: [row for row in rows if row["answer"] == name] for name in ANSWERS}
+    lines = [[name, len(part), f"{_mean(part, 'ari'):.3f}"] for name, part in parts.items() if part]
+    return markdown(["answer", "cases", "ARI"], lines)
 
 
 def _some(found: Sequence[Row], kind: str, **wanted: Any) -> list[Row]:
@@ -248,14 +202,27 @@ def _mean(rows: Sequence[Row], field: str) -> float:
     return float(np.mean([row[field] for row in rows])) if rows else float("nan")
 
 
-@click.command("answers")
-@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
-@click.option("--half", type=click.Choice(["choose", "report"]), help="Which half of the tables.")
 @click.option("--only", type=click.Choice([*SHAPES, "families", "close"]), help="A part.")
-@click.option("--runs", type=click.IntRange(1), default=24, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False), default="results/answers")
-def answers_command(**options: Any) -> None:
-    """Count answers on simulated tables, or on the labelled tables of FOLDERS."""
-    answer(**options)
+@experiment("answers", "folders", "half", "seed", "jobs", runs=24)
+def answers_command(
+    folders: Sequence[str],
+    half: str | None,
+    only: str | None,
+    runs: int,
+    seed: int,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Count answers on simulated tables, or on the labelled tables of FOLDERS.
+
+    Writes answers.csv and answers.md.
+    """
+    calls = plan(runs, seed, only)
+    if folders:
+        cases = find_cases(folders, half, NOT_FEATURES, 1000, click.echo)
+        calls = [(judge_case, (case, number)) for number, case in enumerate(cases)]
+    rows = call_all(calls, jobs, "Judging")
+    write_rows(out, "answers", rows)
+    parts = {"shape": by_shape, "groups": by_group, "coins": by_coin, "table": by_answer}
+    found = [tabulate(rows) for kind, tabulate in parts.items() if _some(rows, kind)]
+    write_text(out, "answers", "\n".join(found))

@@ -8,7 +8,6 @@ matched. Of the rows at a confidence of 0.9, nine in ten should have kept their 
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,7 +22,7 @@ from sklearn.mixture import GaussianMixture
 from experiments import figures, tables
 from experiments.datasets import Case
 from experiments.datasets.benchmark import cases_of
-from experiments.progress import experiment_progress
+from experiments.output import call_all, experiment, write_rows, write_text
 from experiments.resampling import interval
 from experiments.run import seeds
 from pckid import PCKID, IncompleteGaussianMixture
@@ -162,32 +161,6 @@ def _observe_case(
     return Result(case.dataset, case.setting, run, name, counts)
 
 
-def observe_all(
-    cases: Sequence[Case],
-    *,
-    runs: int,
-    seed: int = 0,
-    jobs: int = 1,
-    max_rows: int = 1000,
-    fresh: bool = False,
-    methods: Sequence[str] = tuple(METHODS),
-) -> list[Result]:
-    """Observe `methods` on every case, in `jobs` processes; those that fail are left out."""
-    from joblib import Parallel, delayed, parallel_config
-
-    tasks = [(case, number, name) for number in range(runs) for case in cases for name in methods]
-    found = []
-    with (
-        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
-        experiment_progress(len(tasks), "Observing") as advance,
-    ):
-        calls = (delayed(_observe_case)(*task, seed, max_rows, fresh) for task in tasks)
-        for result in Parallel(return_as="generator", batch_size=1)(calls):
-            found += [] if result is None else [result]
-            advance()
-    return found
-
-
 def pooled(results: Sequence[Result], method: str) -> Counts:
     """Average the shares of a method's rows in each bin, every table counting alike."""
     each = [result.counts for result in results if result.method == method]
@@ -250,52 +223,41 @@ def draw_curves(figure: Any, results: Sequence[Result]) -> None:
     below.set(xlabel="confidence", ylabel="share of rows", ylim=(0, 1))
 
 
-def write_counts(results: Sequence[Result], out: Path) -> None:
-    """Write the counts of every table as CSV."""
-    with open(out / "calibration.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*Result._fields[:-1], "bin", *Counts._fields])
-        for result in results:
-            for place, counts in enumerate(zip(*result.counts, strict=True)):
-                writer.writerow([*result[:-1], place, *(f"{value:.6g}" for value in counts)])
+def list_counts(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """List the counts of every table and bin."""
+    return [
+        dict(zip(Result._fields[:-1], result[:-1], strict=True))
+        | {"bin": place, "rows": rows, "confidence": f"{confidence:.6g}", "kept": f"{kept:.6g}"}
+        for result in results
+        for place, (rows, confidence, kept) in enumerate(zip(*result.counts, strict=True))
+    ]
 
 
-@click.command("calibration")
-@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
-@click.option("--half", type=click.Choice(["choose", "report"]), help="One half of the benchmark.")
-@click.option("--limit", type=click.IntRange(1), help="Only so many cases, spread over the list.")
-@click.option("--runs", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
-@click.option("--max-rows", type=click.IntRange(10), default=1000, show_default=True)
 @click.option("--method", "methods", type=click.Choice(list(METHODS)), multiple=True)
 @click.option("--fresh", is_flag=True, help="Compare with other rows, not with resampled ones.")
-@click.option("--out", type=click.Path(file_okay=False), default="results/calibration")
-def calibration(
+@experiment("calibration", "folders", "half", "seed", "jobs", runs=1, max_rows=1000)
+def calibration_command(
     folders: Sequence[str],
     half: str | None,
-    limit: int | None,
+    methods: Sequence[str],
+    fresh: bool,
     runs: int,
     seed: int,
     jobs: int,
     max_rows: int,
-    methods: Sequence[str],
-    fresh: bool,
-    out: str,
+    out: Path,
 ) -> None:
     """Observe how many rows keep their cluster on other rows, by how sure each method was.
 
     Writes calibration.csv, calibration.md and calibration.png.
     """
-    cases = cases_of(half, folders)
-    if limit is not None and limit < len(cases):
-        cases = [cases[i] for i in np.linspace(0, len(cases) - 1, limit).round().astype(int)]
-    settings = {"runs": runs, "seed": seed, "jobs": jobs, "max_rows": max_rows}
-    results = observe_all(cases, **settings, fresh=fresh, methods=methods or tuple(METHODS))
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_counts(results, folder)
-    figures.save_figure(folder / "calibration.png", partial(draw_curves, results=results))
-    text = tables.as_markdown(error_table(results))
-    (folder / "calibration.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+    calls = [
+        (_observe_case, (case, run, name, seed, max_rows, fresh))
+        for run in range(runs)
+        for case in cases_of(half, folders)
+        for name in methods or METHODS
+    ]
+    results = [each for each in call_all(calls, jobs, "Observing") if each is not None]
+    write_rows(out, "calibration", list_counts(results))
+    figures.save_figure(out / "calibration.png", partial(draw_curves, results=results))
+    write_text(out, "calibration", tables.as_markdown(error_table(results)))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from experiments.answers import answers_command
-from experiments.calibration import calibration
+from experiments.calibration import calibration_command
 from experiments.informative import informative_command
 from experiments.known import known_command
 from experiments.mixed import mixed_command
@@ -168,12 +168,6 @@ def landcover(**options: Any) -> None:
     is_flag=True,
     help="Compare ways to choose the number of clusters instead of clusterings.",
 )
-@click.option(
-    "--assess",
-    is_flag=True,
-    help="How often groups are told from none: in every run on one simulated table without groups "
-    "and one with groups of each of eight families, or on the tables of the folders.",
-)
 @experiment_options(runs=10, out="results/compare")
 @click.option(
     "--method",
@@ -195,7 +189,7 @@ def landcover(**options: Any) -> None:
     type=click.Path(exists=True, dir_okay=False),
     help="What `python -m experiments answers` wrote of the same tables; adds means by answer.",
 )
-def compare(choose_k: bool, assess: bool, **options: Any) -> None:
+def compare(choose_k: bool, **options: Any) -> None:
     """Compare PCKID with imputation followed by k-means, mixtures and spectral clustering, with
     k-means on what is observed, and with single mixtures for incomplete data.
 
@@ -211,15 +205,12 @@ def compare(choose_k: bool, assess: bool, **options: Any) -> None:
       python -m experiments compare tables/ --runs 3 --method PCKID --method mean+kmeans
       python -m experiments compare tables/ more/ --half report
       python -m experiments compare tables/ more/ --half report --choose-k --runs 1
-      python -m experiments compare --assess --runs 25 --out results/assess --jobs -1
     """
-    from experiments.assess import assess_tables
     from experiments.choose import compare_choosers
     from experiments.compare import compare_methods
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    other = compare_choosers if choose_k else compare_methods
-    run_experiment(assess_tables if assess else other, given)
+    run_experiment(compare_choosers if choose_k else compare_methods, given)
 
 
 OWN = (
@@ -227,7 +218,7 @@ OWN = (
     compare,
     mixed_command,
     informative_command,
-    calibration,
+    calibration_command,
     answers_command,
     known_command,
     reveal_command,

@@ -7,14 +7,12 @@ get those that fit the truth best, which nobody would know, or those that fit th
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
@@ -25,7 +23,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from experiments import tables
 from experiments.datasets import Case, varying
 from experiments.datasets.benchmark import cases_of, plain_name
-from experiments.progress import experiment_progress
+from experiments.output import call_all, experiment, write_rows, write_text
 from experiments.resampling import interval
 from experiments.run import seeds
 from pckid import PCKID
@@ -112,7 +110,7 @@ def name_clusters(shares: NDArray, rows: NDArray, said: NDArray) -> NDArray:
     return classes[np.argsort(clusters)][shares.argmax(axis=1)]
 
 
-def observe_case(case: Case, run: int, seed: int, max_rows: int, peers: bool) -> list[Result]:
+def observe_case(case: Case, run: int, seed: int, max_rows: int) -> list[Result]:
     """Observe every method on one table."""
     warnings.simplefilter("ignore")
     table_seed, method_seed = seeds(seed, case, run)
@@ -153,49 +151,10 @@ def observe_case(case: Case, run: int, seed: int, max_rows: int, peers: bool) ->
             given[chosen] = said
             for name, classify in PEERS.items():
                 # The forest takes most of the time.
-                if peers and (not wrong or "forest" not in name):
+                if not wrong or "forest" not in name:
                     labels = classify(complete, given, model_seed)
                     note(name + mark, n_known, np.mean(labels[rest] == y[rest]))
     return found
-
-
-def observe_all(
-    cases: Sequence[Case], path: Path, *, runs: int, seed: int, jobs: int, **options: Any
-) -> list[Result]:
-    """Observe every method on every case, in `jobs` processes; tables in the file are done."""
-    from joblib import Parallel, delayed, parallel_config
-
-    done = read_results(path)
-    seen = {result[:3] for result in done}
-    tasks = [
-        (case, run)
-        for run in range(runs)
-        for case in cases
-        if (case.dataset, case.setting, run) not in seen
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        open(path, "a", newline="", encoding="utf-8") as file,
-        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
-        experiment_progress(len(tasks), "Observing") as advance,
-    ):
-        calls = (delayed(observe_case)(*task, seed, **options) for task in tasks)
-        for found in Parallel(return_as="generator_unordered", batch_size=1)(calls):
-            csv.writer(file, lineterminator="\n").writerows(found)
-            file.flush()
-            advance()
-    return [result for result in read_results(path) if result.run < runs]
-
-
-def read_results(path: Path) -> list[Result]:
-    """Read what an earlier call found."""
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return [
-            Result(dataset, setting, int(run), int(n_known), method, float(accuracy))
-            for dataset, setting, run, n_known, method, accuracy in csv.reader(file)
-        ]
 
 
 def accuracy_table(results: Sequence[Result]) -> tables.ResultTable:
@@ -225,15 +184,7 @@ def accuracy_table(results: Sequence[Result]) -> tables.ResultTable:
     return tables.ResultTable("method", methods, columns, values, (3,) * len(columns), best, ends)
 
 
-@click.command("known")
-@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
-@click.option("--half", type=click.Choice(["choose", "report"]), help="One half of the benchmark.")
-@click.option("--runs", type=click.IntRange(1), default=20, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
-@click.option("--max-rows", type=click.IntRange(10), default=500, show_default=True)
-@click.option("--peers/--no-peers", default=True, help="Whether other methods are compared.")
-@click.option("--out", type=click.Path(file_okay=False), default="results/known")
+@experiment("known", "folders", "half", "seed", "jobs", runs=20, max_rows=500)
 def known_command(
     folders: Sequence[str],
     half: str | None,
@@ -241,23 +192,17 @@ def known_command(
     seed: int,
     jobs: int,
     max_rows: int,
-    peers: bool,
-    out: str,
+    out: Path,
 ) -> None:
     """Compare how well the other rows are classed once some rows of each class are known.
 
-    Writes known.csv and known.md. Interrupted, the same command goes on from here.
+    Writes known.csv and known.md.
     """
-    path = Path(out) / "known.csv"
-    results = observe_all(
-        cases_of(half, folders),
-        path,
-        runs=runs,
-        seed=seed,
-        jobs=jobs,
-        max_rows=max_rows,
-        peers=peers,
-    )
-    text = tables.as_markdown(accuracy_table(results))
-    path.with_suffix(".md").write_text(text, encoding="utf-8")
-    click.echo(text)
+    calls = [
+        (observe_case, (case, run, seed, max_rows))
+        for run in range(runs)
+        for case in cases_of(half, folders)
+    ]
+    results = [each for found in call_all(calls, jobs, "Observing") for each in found]
+    write_rows(out, "known", [each._asdict() for each in results])
+    write_text(out, "known", tables.as_markdown(accuracy_table(results)))

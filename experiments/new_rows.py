@@ -8,18 +8,15 @@ stable the clusters look, with and without saying which rows belong together.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.datasets.benchmark import cases_of
-from experiments.progress import experiment_progress
+from experiments.output import Call, Found, call_all, experiment, write_found
 from experiments.run import seeds
 from pckid import PCKID, ShiftedRowsWarning, assess, compare_rows
 from pckid.assessment import Answer
@@ -27,15 +24,6 @@ from pckid.spectral.membership import match_labels
 
 N_FIT, N_NEW, N_FEATURES = 600, 300, 10
 MOST_ROWS = 1000
-
-
-class Found(NamedTuple):
-    """One figure of one run: a false alarm or a change that was seen (0 or 1), or a share."""
-
-    part: str
-    setting: str
-    run: int
-    value: float
 
 
 def draw_rows(rng: np.random.Generator, n: int, centers: NDArray, tail: float | None) -> NDArray:
@@ -130,20 +118,22 @@ def judge_households(run: int, n: int, size: int) -> list[Found]:
     return found
 
 
-def run_all(folders: Sequence[str], runs: int, seed: int, jobs: int) -> list[Found]:
-    """Run everything in `jobs` processes."""
-    from joblib import Parallel, delayed, parallel_config
+@experiment("new-rows", "data", "seed", "jobs", runs=200)
+def new_rows_command(folders: Sequence[str], runs: int, seed: int, jobs: int, out: Path) -> None:
+    """Compare new rows with those of a fit: false alarms, and changes that are seen.
 
-    tasks = [
-        delayed(compare_simulated)(seed + run, tail, n_new)
+    And clusters of households: how stable they look. Of households a quarter as many runs, of
+    splits of the tables a twentieth. Writes new-rows.csv and new-rows.md.
+    """
+    calls: list[Call] = [
+        (compare_simulated, (seed + run, tail, n_new))
         for run in range(runs)
         for tail, n_new in ((None, N_NEW), (3.0, N_NEW), (None, 60))
     ]
-    sizes = ((75, 4), (40, 10))
-    tasks += [
-        delayed(judge_households)(seed + run, *size)
+    calls += [
+        (judge_households, (seed + run, *size))
         for run in range(max(1, runs // 4))
-        for size in sizes
+        for size in ((75, 4), (40, 10))
     ]
     cases = cases_of(None, folders, max_rows=MOST_ROWS) if folders else []
     for run in range(max(1, runs // 20)):
@@ -152,56 +142,5 @@ def run_all(folders: Sequence[str], runs: int, seed: int, jobs: int) -> list[Fou
             X, y = case.draw(table_seed)[:2]
             X = X[~np.isnan(X).all(axis=1)]
             name, k = "tables of the benchmark", len(np.unique(y))
-            tasks.append(delayed(split_table)(X, k, name, run, own % 2**31))
-    found: list[Found] = []
-    with (
-        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
-        experiment_progress(len(tasks), "Comparing") as advance,
-    ):
-        for part in Parallel(return_as="generator", batch_size=1)(tasks):
-            found += part
-            advance()
-    return found
-
-
-def as_markdown(found: Sequence[Found]) -> str:
-    """Tabulate the mean of each figure, with its standard error and the number of tables."""
-    lines = ["| | setting | mean | ± | tables |", "|---|---|---|---|---|"]
-    for part, setting in dict.fromkeys((each.part, each.setting) for each in found):
-        values = np.array([e.value for e in found if (e.part, e.setting) == (part, setting)])
-        error = values.std() / np.sqrt(len(values))
-        lines.append(f"| {part} | {setting} | {values.mean():.3f} | {error:.3f} | {len(values)} |")
-    return "\n".join(lines) + "\n"
-
-
-@click.command("new-rows")
-@click.option(
-    "--data",
-    "folders",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="Folder of labelled tables to split, as `compare` takes it. May be repeated.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=200,
-    show_default=True,
-    help="Simulated tables of each kind; a quarter as many of households, a twentieth of splits.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
-@click.option("--out", type=click.Path(file_okay=False), default="results/new-rows")
-def new_rows_command(folders: Sequence[str], runs: int, seed: int, jobs: int, out: str) -> None:
-    """Compare new rows with those of a fit: false alarms, and changes that are seen.
-
-    And clusters of households: how stable they look. Writes new-rows.csv and new-rows.md.
-    """
-    found = run_all(folders, runs, seed, jobs)
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "new-rows.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([Found._fields, *found])
-    text = as_markdown(found)
-    (folder / "new-rows.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+            calls.append((split_table, (X, k, name, run, own % 2**31)))
+    write_found(out, "new-rows", call_all(calls, jobs, "Comparing"))

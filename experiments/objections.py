@@ -8,18 +8,16 @@ ways, and tables with three groups that lose cells in the same ways.
 
 from __future__ import annotations
 
-import csv
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
+
+from experiments.output import Call, call_all, experiment, markdown, write_rows, write_text
 
 N_COLUMNS = 8
 Row = dict[str, Any]
@@ -169,61 +167,37 @@ def judge_weights(light: float, run: int, seed: int) -> Row:
 
 def tabulate(rows: Sequence[Row]) -> str:
     """Tabulate the answers, in Markdown."""
-    lines = ["| table | rows | apart | tables | none | structure | groups | noted |"]
-    lines.append("|---|---:|---:|---:|---:|---:|---:|---:|")
-    for key in dict.fromkeys((row["kind"], row["name"], row["rows"], row["distance"])
-                             for row in rows):  # fmt: skip
-        part = [r for r in rows if (r["kind"], r["name"], r["rows"], r["distance"]) == key]
+    lines = []
+    keys = ("kind", "name", "rows", "distance")
+    for key in dict.fromkeys(tuple(row[name] for name in keys) for row in rows):
+        part = [row for row in rows if tuple(row[name] for name in keys) == key]
         shares = [
             f"{np.mean([row['answer'] == answer for row in part]):.3f}"
             for answer in ("none", "structure", "groups")
         ]
         noted = np.mean([bool(row.get("follows") or row.get("selected")) for row in part])
-        lines.append(
-            f"| {key[1]} | {key[2]} | {key[3]:g} | {len(part)} | {' | '.join(shares)} "
-            f"| {noted:.2f} |"
-        )
-    return "\n".join(lines) + "\n"
+        lines.append([key[1], key[2], f"{key[3]:g}", len(part), *shares, f"{noted:.2f}"])
+    titles = ["table", "rows", "apart", "tables", "none", "structure", "groups", "noted"]
+    return markdown(titles, lines)
 
 
-def object_to(
-    out: str | Path = "results/objections",
-    *,
-    runs: int = 40,
-    seed: int = 0,
-    jobs: int = 1,
-    say: Callable[[str], None] = click.echo,
-) -> list[Row]:
-    """Judge all tables; write objections.csv and objections.md."""
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    tasks: list[tuple[Callable[..., Row], tuple]] = []
+@experiment("objections", "seed", "jobs", runs=40)
+def objections_command(runs: int, seed: int, jobs: int, out: Path) -> None:
+    """Count answers where cells are missing for a reason, and where rows have weights.
+
+    Writes objections.csv and objections.md.
+    """
+    calls: list[Call] = []
     for run in range(runs):
-        tasks += [(judge_homogeneous, (name, 300, run, seed)) for name in HOMOGENEOUS]
+        calls += [(judge_homogeneous, (name, 300, run, seed)) for name in HOMOGENEOUS]
         for name in GROUPED:
-            tasks += [(judge_grouped, (name, 4.0, 300, run, seed))]
-            tasks += [(judge_grouped, (name, distance, 600, run, seed)) for distance in (4.0, 6.0)]
-            tasks += [
+            calls += [(judge_grouped, (name, 4.0, 300, run, seed))]
+            calls += [(judge_grouped, (name, distance, 600, run, seed)) for distance in (4.0, 6.0)]
+            calls += [
                 (judge_grouped, (name, distance, 300, run, seed, N_WIDE)) for distance in (4.0, 8.0)
             ]
-        if run < runs // 4:
-            tasks += [(judge_weights, (light, run, seed)) for light in (1.0, 1e-6)]
-    rows = Parallel(n_jobs=jobs)(delayed(function)(*given) for function, given in tasks)
-    rows.sort(key=lambda row: row["kind"])
-    Path(out).mkdir(parents=True, exist_ok=True)
-    with open(Path(out) / "objections.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
-        writer.writeheader()
-        writer.writerows(rows)
-    (Path(out) / "objections.md").write_text(text := tabulate(rows), encoding="utf-8")
-    say(text)
-    return rows
-
-
-@click.command("objections")
-@click.option("--runs", type=click.IntRange(4), default=40, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: all cores.")
-@click.option("--out", type=click.Path(file_okay=False), default="results/objections")
-def objections_command(**options: Any) -> None:
-    """Count answers where cells are missing for a reason, and where rows have weights."""
-    object_to(**options)
+        if run < max(1, runs // 4):
+            calls += [(judge_weights, (light, run, seed)) for light in (1.0, 1e-6)]
+    rows = sorted(call_all(calls, jobs, "Judging"), key=lambda row: row["kind"])
+    write_rows(out, "objections", rows)
+    write_text(out, "objections", tabulate(rows))

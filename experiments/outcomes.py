@@ -9,18 +9,15 @@ estimates are from ours.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from experiments.new_rows import Found, as_markdown
-from experiments.progress import experiment_progress
+from experiments.output import Call, Found, call_all, experiment, write_found
 from pckid import PCKID, compare_outcomes
 from pckid.outcomes import Outcome
 
@@ -138,52 +135,20 @@ def compare_stepmix(separation: float, run: int) -> list[Found]:
     return [Found(part, name, run, float(value)) for part, value in figures.items()]
 
 
-def run_all(runs: int, seed: int, jobs: int) -> list[Found]:
-    """Run everything in `jobs` processes."""
-    from joblib import Parallel, delayed, parallel_config
+@experiment("outcomes", "seed", "jobs", runs=200)
+def outcomes_command(runs: int, seed: int, jobs: int, out: Path) -> None:
+    """Compare outcomes between clusters whose labels are uncertain, with a known truth.
 
-    tasks = [
-        delayed(judge_table)(setting, seed + run)
+    Of StepMix's tables a quarter as many runs. Writes outcomes.csv and outcomes.md.
+    """
+    calls: list[Call] = [
+        (judge_table, (setting, seed + run))
         for setting in (*SETTINGS, *OTHERS)
         for run in range(runs)
     ]
-    tasks += [
-        delayed(compare_stepmix)(separation, seed + run)
+    calls += [
+        (compare_stepmix, (separation, seed + run))
         for separation in (0.7, 0.8, 0.9)
         for run in range(max(1, runs // 4))
     ]
-    found: list[Found] = []
-    with (
-        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
-        experiment_progress(len(tasks), "Comparing") as advance,
-    ):
-        for part in Parallel(return_as="generator", batch_size=1)(tasks):
-            found += part
-            advance()
-    return found
-
-
-@click.command("outcomes")
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=200,
-    show_default=True,
-    help="Simulated tables of each kind; a quarter as many of StepMix's.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
-@click.option("--out", type=click.Path(file_okay=False), default="results/outcomes")
-def outcomes_command(runs: int, seed: int, jobs: int, out: str) -> None:
-    """Compare outcomes between clusters whose labels are uncertain, with a known truth.
-
-    Writes outcomes.csv and outcomes.md.
-    """
-    found = run_all(runs, seed, jobs)
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "outcomes.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([Found._fields, *found])
-    text = as_markdown(found)
-    (folder / "outcomes.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+    write_found(out, "outcomes", call_all(calls, jobs, "Comparing"))

@@ -8,16 +8,14 @@ columns tell: these then differ in the rows at hand, whatever a threshold says.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import click
 import numpy as np
 
-from experiments.progress import experiment_progress
+from experiments.output import Found, call_all, experiment, write_found
 from pckid import PCKID, UncountedColumnsWarning, assess
 from pckid.describe.clusters import differences_to_nearest, distinguishing_features
 from pckid.describe.descriptions import ClusterDescription, Trait, describe_cluster
@@ -35,16 +33,6 @@ class Design(NamedTuple):
     n_groups: int
     n_telling: int  # columns, each of which sets one group apart
     weak: float = 0.0  # how far the first group is from the others in one further column
-
-
-class Found(NamedTuple):
-    """One figure of one table: a share of its clusters."""
-
-    design: str
-    clusters: str
-    figure: str
-    run: int
-    value: float
 
 
 DESIGNS = (
@@ -101,15 +89,15 @@ def measure(design: Design, run: int, clusters: str, found: list[ClusterDescript
     def share(hits: list[bool]) -> float:
         return float(np.mean(hits))
 
-    told = (design.name, clusters)
+    where = f"{design.name}: {clusters}"
     noise = [any(j >= first_noise for j in mine) for mine in leading]
-    yield Found(*told, "stands out by noise", run, share(noise))
+    yield Found("stands out by noise", where, run, share(noise))
     if design.n_groups > 2:
         noise = [any(j >= first_noise for j in mine) for mine in beside]
-        yield Found(*told, "differs from the nearest by noise", run, share(noise))
+        yield Found("differs from the nearest by noise", where, run, share(noise))
     if design.weak:
         named = [design.n_telling in mine for mine in leading]
-        yield Found(*told, "stands out by the column 1 sd apart", run, share(named))
+        yield Found("stands out by the column 1 sd apart", where, run, share(named))
 
 
 def describe_table(design: Design, run: int, seed: int) -> list[Found]:
@@ -123,41 +111,18 @@ def describe_table(design: Design, run: int, seed: int) -> list[Found]:
         model = PCKID(design.n_groups, random_state=seed).fit(X)
         verdict = assess(model, X, n_resamples=1).has_groups is not False
     labels = model.labels_
-    told = (design.name, "found", "groups or structure by the verdict", run, float(verdict))
-    found.append(Found(*told))
+    where = f"{design.name}: found"
+    found.append(Found("groups or structure by the verdict", where, run, float(verdict)))
     return found + list(measure(design, run, "found", describe_all(X, labels, verdict)))
 
 
-def as_markdown(found: Sequence[Found]) -> str:
-    """Tabulate the mean of each figure, with its standard error and the number of tables."""
-    lines = ["| design | clusters | share of clusters | mean | ± | tables |"]
-    lines.append("|---|---|---|---|---|---|")
-    for told in dict.fromkeys(each[:3] for each in found):
-        values = np.array([each.value for each in found if each[:3] == told])
-        error = values.std() / np.sqrt(len(values))
-        lines.append(f"| {' | '.join(told)} | {values.mean():.3f} | {error:.3f} | {len(values)} |")
-    return "\n".join(lines) + "\n"
-
-
-@click.command("profiles")
-@click.option("--runs", type=click.IntRange(1), default=40, show_default=True, help="Tables each.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False), default="results/profiles")
-def profiles_command(runs: int, seed: int, out: str) -> None:
+@experiment("profiles", "seed", "jobs", runs=40)
+def profiles_command(runs: int, seed: int, jobs: int, out: Path) -> None:
     """Count how often descriptions of clusters name columns of noise.
 
     Writes profiles.csv and profiles.md.
     """
-    found: list[Found] = []
-    with experiment_progress(runs * len(DESIGNS), "Describing") as advance:
-        for design in DESIGNS:
-            for run in range(runs):
-                found += describe_table(design, run, seed + run)
-                advance()
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "profiles.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([Found._fields, *found])
-    text = as_markdown(found)
-    (folder / "profiles.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+    calls = [
+        (describe_table, (design, run, seed + run)) for design in DESIGNS for run in range(runs)
+    ]
+    write_found(out, "profiles", call_all(calls, jobs, "Describing"))

@@ -7,7 +7,6 @@ the fitted model places the rows again. A row is settled if its confidence is th
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import tables
-from experiments.datasets.complete import SETTINGS
-from experiments.datasets.tables import stratified
+from experiments.output import call_all, experiment, write_text
 from experiments.resampling import interval
-from experiments.revealed import complete_tables, hide_values
+from experiments.revealed import hide_values, in_silence, list_removals
 from pckid import PCKID, next_cells
 from pckid.spectral.membership import DOUBTFUL
 
@@ -132,39 +130,24 @@ def reveal_table(found: Sequence[Revealed]) -> tables.ResultTable:
     return tables.ResultTable("cells", list(WAYS), columns, values, (3, 3, 2, 3), best, ends)
 
 
-@click.command("reveal")
-@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
-@click.option("--half", type=click.Choice(["choose", "report"]), default="report")
 @click.option("--cells", type=click.IntRange(1), default=40, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--max-rows", type=click.IntRange(10), default=500, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False), default="results/reveal")
+@experiment("reveal", "folders", "half", "seed", "jobs", max_rows=500)
 def reveal_command(
-    folders: Sequence[str], half: str, cells: int, seed: int, max_rows: int, out: str
+    folders: Sequence[str],
+    half: str | None,
+    cells: int,
+    seed: int,
+    max_rows: int,
+    jobs: int,
+    out: Path,
 ) -> None:
     """Reveal removed cells that `next_cells` proposes, and as many chosen in simpler ways.
 
     Writes reveal.md: how many rows are settled by a cell, and how many were promised.
     """
-    found = []
-    for name, X, y, columns in complete_tables(half, folders):
-        if len(y) > max_rows:
-            rows = stratified(y, max_rows, np.random.default_rng(seed))
-            X, y = X[rows], y[rows]
-        for setting in SETTINGS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                n_clusters = len(np.unique(y))
-                one = observe_reveal(name, X, columns, n_clusters, setting, cells, seed)
-            if one is None:
-                click.echo(f"{name}, {setting}: no doubtful row lacks a cell")
-                continue
-            told = ", ".join(f"{number:.1f}" for number in one.settled)
-            click.echo(
-                f"{name}, {setting}: {one.n_cells} cells, {one.promised:.1f} promised, {told}"
-            )
-            found.append(one)
-    text = tables.as_markdown(reveal_table(found))
-    Path(out).mkdir(parents=True, exist_ok=True)
-    (Path(out) / "reveal.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+    calls = [
+        (in_silence, (observe_reveal, *each, cells, seed))
+        for each in list_removals(half, folders, max_rows, seed)
+    ]
+    found = [each for each in call_all(calls, jobs, "Revealing") if each is not None]
+    write_text(out, "reveal", tables.as_markdown(reveal_table(found)))

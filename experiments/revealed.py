@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +21,7 @@ from experiments.datasets import scale_columns, varying
 from experiments.datasets.benchmark import COMPLETE, plain_name
 from experiments.datasets.complete import SETTINGS, load_bundled, remove
 from experiments.datasets.tables import files, load_labelled, stratified
+from experiments.output import call_all, experiment, write_text
 from experiments.resampling import interval
 from pckid import PCKID
 
@@ -86,31 +87,46 @@ def calibration_table(
     return tables.ResultTable("said", groups, columns, values, (3, 3, 3), best, ends)
 
 
-@click.command("revealed")
-@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
-@click.option("--half", type=click.Choice(["choose", "report"]), default="report")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--max-rows", type=click.IntRange(10), default=500, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False), default="results/revealed")
-def revealed_command(folders: Sequence[str], half: str, seed: int, max_rows: int, out: str) -> None:
+class Removal(NamedTuple):
+    """A complete table, at most so many rows of it, and how its values are removed."""
+
+    dataset: str
+    X: NDArray
+    columns: NDArray
+    n_clusters: int
+    setting: str
+
+
+def list_removals(
+    half: str | None, folders: Sequence[str | Path], max_rows: int, seed: int
+) -> list[Removal]:
+    """List the complete tables of a half, to report on if none is named, in every setting."""
+    found = []
+    for name, X, y, columns in complete_tables(half or "report", folders):
+        if len(y) > max_rows:
+            rows = stratified(y, max_rows, np.random.default_rng(seed))
+            X, y = X[rows], y[rows]
+        found += [Removal(name, X, columns, len(np.unique(y)), each) for each in SETTINGS]
+    return found
+
+
+def in_silence(function: Any, *given: Any) -> Any:
+    """Call a function without warnings: values were removed on purpose."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*given)
+
+
+@experiment("revealed", "folders", "half", "seed", "jobs", max_rows=500)
+def revealed_command(
+    folders: Sequence[str], half: str | None, seed: int, max_rows: int, jobs: int, out: Path
+) -> None:
     """Compare how likely rows were to change cluster with how many did, values revealed.
 
     Writes revealed.md.
     """
-    said, changed, names = [], [], []
-    for name, X, y, columns in complete_tables(half, folders):
-        if len(y) > max_rows:
-            rows = stratified(y, max_rows, np.random.default_rng(seed))
-            X, y = X[rows], y[rows]
-        for setting in SETTINGS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = observe_table(X, columns, len(np.unique(y)), setting, seed)
-            click.echo(f"{name}, {setting}: {found[0].mean():.3f} said, {found[1].mean():.3f}")
-            said.append(found[0])
-            changed.append(found[1])
-            names.append(name)
-    text = tables.as_markdown(calibration_table(said, changed, names))
-    Path(out).mkdir(parents=True, exist_ok=True)
-    (Path(out) / "revealed.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+    removals = list_removals(half, folders, max_rows, seed)
+    calls = [(in_silence, (observe_table, *each[1:], seed)) for each in removals]
+    said, changed = zip(*call_all(calls, jobs, "Revealing"), strict=True)
+    names = [each.dataset for each in removals]
+    write_text(out, "revealed", tables.as_markdown(calibration_table(said, changed, names)))

@@ -3,7 +3,7 @@
 The unit of work is one method on one table. Units run in `jobs` processes, with the threads of the
 machine shared out among them, and only the parent writes the results. Processes rather than threads
 inside each method, because most peers use one thread most of the time, and because then the seconds
-and the memory of one method are not blurred by another in the same process.
+of one method are not blurred by another in the same process.
 
 Runs are the outermost loop: an interrupted run has done all cases equally often, and the estimate
 of the time left does not drift from cheap methods to dear ones.
@@ -12,6 +12,7 @@ of the time left does not drift from cheap methods to dear ones.
 from __future__ import annotations
 
 import json
+import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,10 +26,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.datasets import Case, GroupedTable, LabelledTable
-from experiments.measure import agreement_scores, measure_call
+from experiments.measure import agreement_scores
 from experiments.methods import Method
 from experiments.progress import experiment_progress
-from experiments.results import COLUMNS, Key, ResultsFile, Row, key, read_results
+from experiments.results import (
+    COLUMNS,
+    Key,
+    Row,
+    csv_line,
+    key,
+    read_results,
+    write_results,
+)
 
 RESULTS = "results.csv"
 Score = Callable[[NDArray, Any], dict[str, float]]
@@ -118,16 +127,17 @@ def run_tasks(
     """
     path = Path(out) / RESULTS
     path.parent.mkdir(parents=True, exist_ok=True)
-    with ResultsFile(path) as file:
-        finished = {key(row): row for row in read_results(path)}
-        _refuse_other_settings(tasks, finished, path)
-        left = [task for task in tasks if task.key not in finished]
-        with experiment_progress(len(left), what) as advance:
-            for row in _execute_all(left, jobs):
-                file.add(row)
-                advance()
-        file.sort()
     found = {key(row): row for row in read_results(path)}
+    _refuse_other_settings(tasks, found, path)
+    left = [task for task in tasks if task.key not in found]
+    write_results(path, found.values())
+    with open(path, "a", encoding="utf-8") as file, experiment_progress(len(left), what) as advance:
+        for row in _execute_all(left, jobs):
+            file.write(csv_line(row))
+            file.flush()
+            found[key(row)] = row
+            advance()
+    write_results(path, found.values())
     return [found[task.key] for task in tasks]
 
 
@@ -151,13 +161,13 @@ def execute(task: Task) -> Row:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cluster, table = task.method.cluster, X.copy()
-            measured = measure_call(
-                lambda: cluster(table, n_clusters, method_seed, task.device, groups)
-            )
-            row |= {name: f"{score:.6g}" for name, score in task.score(y, measured.result).items()}
+            begin = time.perf_counter()
+            result = cluster(table, n_clusters, method_seed, task.device, groups)
+            seconds = time.perf_counter() - begin
+            row |= {name: f"{score:.6g}" for name, score in task.score(y, result).items()}
     except Exception as error:
-        return row | {"error": f"{type(error).__name__}: {error}"}
-    return row | {"seconds": f"{measured.seconds:.3f}", "peak_mib": f"{measured.peak_mib:.1f}"}
+        return row | {"error": " ".join(f"{type(error).__name__}: {error}".split())}
+    return row | {"seconds": f"{seconds:.3f}"}
 
 
 def _execute_all(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:

@@ -12,13 +12,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.progress import experiment_progress
+from experiments.output import call_all, experiment, markdown, write_text
 from pckid import PCKID
 from pckid.spectral.membership import match_labels
 
@@ -179,75 +179,73 @@ def observe_instability(name: str, k: int, seed: int) -> tuple[NDArray, NDArray]
     return said, model.predict(X[rows]) != model.predict(holed[rows])
 
 
-def _with_errors(values: Sequence[Sequence[float]], digits: int) -> str:
-    """Write the means of runs (n_runs, n_columns), each ± its standard error, as cells."""
+def _with_errors(values: Sequence[Sequence[float]], digits: int) -> list[str]:
+    """Write the means of runs (n_runs, n_columns), each ± its standard error."""
     found = np.array(values)
     errors = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     pairs = zip(found.mean(axis=0), errors, strict=True)
-    return " | ".join(f"{mean:.{digits}f} ± {error:.{digits}f}" for mean, error in pairs)
+    return [f"{mean:.{digits}f} ± {error:.{digits}f}" for mean, error in pairs]
 
 
-def write_bins(said: NDArray, changed: NDArray) -> str:
-    """Write what was said (n,) and seen (n,) by what was said, as cells; "–" below 30 rows."""
+def write_bins(said: NDArray, changed: NDArray) -> list[str]:
+    """Write what was said (n,) and seen (n,) by what was said; "–" below 30 rows."""
     place = np.clip(np.searchsorted(EDGES, said, side="left") - 1, 0, len(EDGES) - 2)
     cells = []
     for number in range(len(EDGES) - 1):
         mine = place == number
         found = f"{said[mine].mean():.2f}, {changed[mine].mean():.2f}" if mine.sum() >= 30 else "–"
         cells.append(found)
-    return " | ".join([*cells, f"{said.mean():.3f}, {changed.mean():.3f}"])
+    return [*cells, f"{said.mean():.3f}, {changed.mean():.3f}"]
 
 
-def outlier_table(runs: int, seed: int) -> list[str]:
+def _observe_silently(observe: Callable, *given: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return observe(*given)
+
+
+def _by_design(observe: Callable, designs: dict[tuple, int], seed: int, jobs: int) -> list[list]:
+    """Observe each design, its name and size, in so many runs."""
+    calls = [
+        (_observe_silently, (observe, *design, seed + run))
+        for design, runs in designs.items()
+        for run in range(runs)
+    ]
+    found = iter(call_all(calls, jobs, "Observing"))
+    return [[next(found) for _ in range(runs)] for runs in designs.values()]
+
+
+def outlier_table(runs: int, seed: int, jobs: int) -> str:
     """Tabulate shares of outliers in per cent, more runs of small tables than of large ones."""
-    lines = [
-        "| rows | n | % of fit above 3 | % of new rows | wrong rows of a fit | wrong new rows |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
     sizes = {100: runs, 300: max(2, runs // 2), 1000: max(2, runs // 4)}
-    with experiment_progress(len(OUTLIER_DESIGNS) * sum(sizes.values()), "Outliers") as advance:
-        for name in OUTLIER_DESIGNS:
-            for n_rows, count in sizes.items():
-                found = []
-                for run in range(count):
-                    own, new, *wrong = observe_outliers(name, n_rows, seed + run)
-                    found.append((100 * own, 100 * new, *wrong))
-                    advance()
-                lines.append(f"| {name} | {n_rows:,} | {_with_errors(found, 2)} |")
-    return lines
-
-
-def confidence_table(runs: int, seed: int) -> list[str]:
-    """Tabulate mean confidence beside the shares of rows that keep their cluster."""
+    designs = {(name, n): count for name in OUTLIER_DESIGNS for n, count in sizes.items()}
+    found = _by_design(observe_outliers, designs, seed, jobs)
     lines = [
-        "| rows | n | mean confidence | kept with resampled rows | kept with other rows |",
-        "|---|---:|---:|---:|---:|",
+        [*design, *_with_errors(np.array(shares) * [100, 100, 1, 1], 2)]
+        for design, shares in zip(designs, found, strict=True)
     ]
-    with experiment_progress(2 * runs * len(CONFIDENCE_DESIGNS), "Confidence") as advance:
-        for name in CONFIDENCE_DESIGNS:
-            for n_rows in (150, 400):
-                found = []
-                for run in range(runs):
-                    found.append(observe_confidence(name, n_rows, seed + run))
-                    advance()
-                lines.append(f"| {name} | {n_rows} | {_with_errors(found, 3)} |")
-    return lines
+    titles = ["% of fit above 3", "% of new rows", "wrong rows of a fit", "wrong new rows"]
+    return markdown(["rows", "n", *titles], lines)
 
 
-def instability_table(runs: int, seed: int) -> list[str]:
+def confidence_table(runs: int, seed: int, jobs: int) -> str:
+    """Tabulate mean confidence beside the shares of rows that keep their cluster."""
+    designs = {(name, n): runs for name in CONFIDENCE_DESIGNS for n in (150, 400)}
+    found = _by_design(observe_confidence, designs, seed, jobs)
+    lines = [[*name, *_with_errors(kept, 3)] for name, kept in zip(designs, found, strict=True)]
+    titles = ["mean confidence", "kept with resampled rows", "kept with other rows"]
+    return markdown(["rows", "n", *titles], lines)
+
+
+def instability_table(runs: int, seed: int, jobs: int) -> str:
     """Tabulate the chances that were said and the shares that changed, by what was said."""
-    heads = [f"{a:g} to {b:g}" for a, b in pairwise(EDGES)]
-    lines = [f"| lost | k | {' | '.join(heads)} | all |", f"|---|---:|{'---:|' * (len(heads) + 1)}"]
-    with experiment_progress(2 * runs * len(MECHANISMS), "Missing values") as advance:
-        for name in MECHANISMS:
-            for k in (2, 3):
-                found = []
-                for run in range(runs):
-                    found.append(observe_instability(name, k, seed + run))
-                    advance()
-                said, changed = map(np.concatenate, zip(*found, strict=True))
-                lines.append(f"| {name} | {k} | {write_bins(said, changed)} |")
-    return lines
+    designs = {(name, k): runs for name in MECHANISMS for k in (2, 3)}
+    found = _by_design(observe_instability, designs, seed, jobs)
+    lines = [
+        [*design, *write_bins(*map(np.concatenate, zip(*pairs, strict=True)))]
+        for design, pairs in zip(designs, found, strict=True)
+    ]
+    return markdown(["lost", "k", *(f"{a:g} to {b:g}" for a, b in pairwise(EDGES)), "all"], lines)
 
 
 TABLES = {
@@ -257,20 +255,11 @@ TABLES = {
 }
 
 
-@click.command("scores")
 @click.argument("parts", nargs=-1, type=click.Choice(list(TABLES)))
-@click.option("--runs", type=click.IntRange(2), default=20, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False), default="results/scores")
-def scores_command(parts: Sequence[str], runs: int, seed: int, out: str) -> None:
+@experiment("scores", "seed", "jobs", runs=20)
+def scores_command(parts: Sequence[str], runs: int, seed: int, jobs: int, out: Path) -> None:
     """Tabulate outlier scores, confidence and missing_instability beside what they say.
 
     Writes scores.md; all PARTS unless some are named.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = ["\n".join(TABLES[part](runs, seed)) for part in parts or TABLES]
-    text = "\n\n".join(found) + "\n"
-    Path(out).mkdir(parents=True, exist_ok=True)
-    (Path(out) / "scores.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+    write_text(out, "scores", "\n".join(TABLES[part](runs, seed, jobs) for part in parts or TABLES))

@@ -8,22 +8,19 @@ classes. Complete tables have lost 30 % of their values at random.
 
 from __future__ import annotations
 
-import csv
-import os
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.metrics import adjusted_rand_score
 
 from experiments.compare import find_cases
 from experiments.datasets.tables import AS_IS, NOT_FEATURES
+from experiments.output import call_all, experiment, markdown, write_rows, write_text
 
 N_SEEDS = 6
 REMOVED = "mcar 30%"
@@ -91,50 +88,33 @@ def tabulate(found: Sequence[Row]) -> str:
     """Write means over the tables, in Markdown."""
     shares = ("k differs", "answer differs", "p crosses", "below 0.9", "k right", "within one")
     means = ("agreement", "ARI of auto", "ARI, k given", "starts", "seconds", "seconds of auto")
-    lines = [f"| over {len(found)} tables | mean | standard error |", "|---|---:|---:|"]
+    lines = []
     for name in (*shares, *means, "null tables"):
         values = np.array([float(row[name]) for row in found])
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-        lines.append(f"| {name} | {values.mean():.3f} | {error:.3f} |")
+        lines.append([name, f"{values.mean():.3f}", f"{error:.3f}"])
     seconds = np.median([row["seconds"] for row in found])
-    return "\n".join([*lines, f"| seconds, median | {seconds:.3f} | |", ""])
+    lines.append(["seconds, median", f"{seconds:.3f}", ""])
+    return markdown([f"over {len(found)} tables", "mean", "standard error"], lines)
 
 
-def compare_seeds(
-    folders: Sequence[str],
-    out: str | Path = "results/seeds",
-    *,
-    half: str | None = None,
-    max_rows: int = 1500,
-    jobs: int = 1,
-    say: Callable[[str], None] = click.echo,
-) -> list[Row]:
-    """Judge every table by six seeds; write seeds.csv and seeds.md."""
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+@experiment("seeds", "folders", "half", "jobs", max_rows=1500)
+def seeds_command(
+    folders: Sequence[str], half: str | None, max_rows: int, jobs: int, out: Path
+) -> None:
+    """Cluster labelled tables of FOLDERS by six seeds each, and count what changes.
+
+    Writes seeds.csv and seeds.md.
+    """
     cases = [
         case
-        for case in find_cases(folders, half, NOT_FEATURES, max_rows, say)
+        for case in find_cases(folders, half, NOT_FEATURES, max_rows, print)
         if case.setting in (AS_IS, REMOVED)
     ]
-    tasks = [(case, i, seed) for i, case in enumerate(cases) for seed in range(N_SEEDS)]
-    rows = Parallel(n_jobs=jobs)(delayed(judge_seed)(*task) for task in tasks)
+    calls = [
+        (judge_seed, (case, i, seed)) for i, case in enumerate(cases) for seed in range(N_SEEDS)
+    ]
+    rows = call_all(calls, jobs, "Clustering")
     found = [summarise_table(rows[i : i + N_SEEDS]) for i in range(0, len(rows), N_SEEDS)]
-    Path(out).mkdir(parents=True, exist_ok=True)
-    with open(Path(out) / "seeds.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(found[0]))
-        writer.writeheader()
-        writer.writerows(found)
-    (Path(out) / "seeds.md").write_text(text := tabulate(found), encoding="utf-8")
-    say(text)
-    return found
-
-
-@click.command("seeds")
-@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
-@click.option("--half", type=click.Choice(("choose", "report")), help="Half of the benchmark.")
-@click.option("--max-rows", type=click.IntRange(60), default=1500, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: all cores.")
-@click.option("--out", type=click.Path(file_okay=False), default="results/seeds", show_default=True)
-def seeds_command(**options: Any) -> None:
-    """Cluster labelled tables of FOLDERS by six seeds each, and count what changes."""
-    compare_seeds(**options)
+    write_rows(out, "seeds", found)
+    write_text(out, "seeds", tabulate(found))

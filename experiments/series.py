@@ -10,7 +10,6 @@ shows what equal weights gain and cost.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 from experiments import tables
 from experiments.datasets.series import BLOCKS, SHARES, SIMULATED, list_blocks, list_series
 from experiments.methods import find
+from experiments.output import markdown
 from experiments.results import Row
 from experiments.run import plan_tasks, run_tasks
 
@@ -31,43 +31,6 @@ TCK = "TCK"
 # Blocks of columns have no order to interpolate over.
 METHODS_OF_BLOCKS = tuple(name for name in METHODS if name != "interpolation+kmeans")
 _MARGIN = 0.01
-_INTRODUCTION = """# Series with missing values
-
-Series with known classes lose values, and PCKID is compared with k-means after the usual ways to
-fill gaps. Figures are the mean accuracy over {runs} draws. The sets were split by name before
-anything was tried, and on this half {chosen} was chosen.
-
-    python -m experiments series --half {half} --runs {runs}{tck}
-
-**Series**: those that the wheel of aeon 1.6 ships, the vegetation index of pixels in Slovenia with
-the gaps that clouds left, and VAR(1), the simulation of Mikalsen et al. (2018), with parameters
-estimated from the data that come with their code. Their own figures are for other draws and not
-repeated here.
-
-**Values are removed** at random, in bursts of a fifth of the times, all of a variable in a case, or
-informatively: in some classes more often than in others.
-
-| method | what it does |
-| --- | --- |
-| PCKID | takes each time as a column by itself |
-| PCKID, groups | takes the times of each variable as a group of columns (`column_groups`) |
-| PCKID, equal groups | gives each variable or other column equal weight (`group_weights="equal"`) |
-| PCKID, informative groups | also uses which values are missing (`missingness="informative"`) |
-| interpolation+kmeans | interpolates over time; one scale for each variable, as the groups have |
-| column mean+kmeans | fills in the mean of the time; one scale for each variable |"""
-_TCK = """## Beside TCK
-
-The kernel for series with missing values (Mikalsen et al. 2018) in its authors' package `tck`, with
-{starts} starts in place of its 30, and spectral clustering of the kernel. A table takes it
-{seconds:.0f} s, PCKID {own:.1f} s; so it has {runs} of the draws, the others here have the same.
-Elevation and slope are no series. Times at which hardly anything is observed, such as the ends of
-series of unequal length, are an error to it: {failed} of {tasks} tables{where}."""
-_BLOCKS = """## Blocks of columns
-
-Three classes in 300 rows. A wide block of 100 columns also shares a factor that has nothing to do
-with the classes; a narrow block has 5 columns; 30 % of the values are missing. The classes show in
-the narrow block, in the wide one, or in both. Equal groups find what the narrow block shows, and
-lose what only the wide one does."""
 
 
 def compare_on_series(
@@ -115,7 +78,7 @@ def compare_on_series(
     tasks.sort(key=lambda task: task.run)
     rows = run_tasks(tasks, out, jobs=jobs, what="Series")
     path = Path(out) / "series.md"
-    path.write_text(write_page(rows, half, runs), encoding="utf-8")
+    path.write_text(write_tables(rows), encoding="utf-8")
     series = [row for row in rows if row["dataset"] != BLOCKS and row["method"] != TCK]
     cases = tables.accuracy_table(series, "series", tables.case_name)
     path.with_name("series-cases.csv").write_text(tables.as_csv(cases), encoding="utf-8")
@@ -123,29 +86,18 @@ def compare_on_series(
     return rows
 
 
-def write_page(rows: Sequence[Row], half: str, runs: int) -> str:
-    """Write the page of results in Markdown."""
+def write_tables(rows: Sequence[Row]) -> str:
+    """Write means by set and share, losses, the comparison with TCK, and blocks, in Markdown."""
     series = [row for row in rows if row["dataset"] != BLOCKS and row["method"] != TCK]
     blocks = [row for row in rows if row["dataset"] == BLOCKS]
-    n_tck = len({row["run"] for row in rows if row["method"] == TCK})
-    tck = f" --tck-runs {n_tck}" if n_tck else ""
-    chosen = "nothing" if half == "report" else "everything"
     parts = [
-        _INTRODUCTION.format(half=half, runs=runs, chosen=chosen, tck=tck),
-        "## By set",
-        "Means over all ways to remove values; vegetation has its genuine gaps.",
         tables.as_markdown(_by_set(series)),
-        "## By share of values removed",
-        "Means over the sets that lose values, and all ways to remove them.",
         tables.as_markdown(_by_share(series)),
-        "## Where k-means is ahead",
         _write_losses(series),
-        _compare_with_tck(rows),
-        _BLOCKS,
+        *_compare_with_tck(rows),
         tables.as_markdown(tables.accuracy_table(blocks, "classes in", lambda case: case[1])),
-        "[Every case](series-cases.csv).",
     ]
-    return "\n\n".join(part.strip() for part in parts if part) + "\n"
+    return "\n".join(parts)
 
 
 def _by_set(rows: Sequence[Row]) -> tables.ResultTable:
@@ -182,26 +134,23 @@ def _write_losses(rows: Sequence[Row]) -> str:
     own = means[:, methods.index(GROUPED)]
     peers = means[:, [methods.index(name) for name in PEERS]].max(axis=1)
     lost = peers > own + _MARGIN
-    lines = [
-        f"By more than 0.01 in {lost.sum()} of {len(cases)} cases, compared with groups:",
-        "",
-        "| series | cases | k-means ahead | most: groups, the better k-means |",
-        "| --- | ---: | ---: | --- |",
-    ]
+    lines = []
     for name in dict.fromkeys(name for name, _ in cases):
         mine = np.array([i for i, case in enumerate(cases) if case[0] == name])
         worst = mine[np.argmax(peers[mine] - own[mine])]
         most = f"{cases[worst][1]}: {own[worst]:.3f}, {peers[worst]:.3f}" if lost[worst] else ""
-        lines.append(f"| {name} | {len(mine)} | {lost[mine].sum()} | {most} |")
-    return "\n".join(lines)
+        lines.append([name, len(mine), lost[mine].sum(), most])
+    lines.append(["all", len(cases), lost.sum(), ""])
+    titles = ["series", "cases", "k-means ahead", "most: groups, the better k-means"]
+    return markdown(titles, lines)
 
 
-def _compare_with_tck(rows: Sequence[Row]) -> str:
+def _compare_with_tck(rows: Sequence[Row]) -> list[str]:
     """Compare with TCK on the tables that it clustered, by set and, of VAR(1), by case."""
     tried = [row for row in rows if row["method"] == TCK]
     done = {(*tables.case_names([row]), row["run"]): row for row in tried if not row["error"]}
     if not done:
-        return ""
+        return []
     methods = (TCK, GROUPED, *PEERS)
     same = [
         row
@@ -209,24 +158,18 @@ def _compare_with_tck(rows: Sequence[Row]) -> str:
         if row["method"] in methods and (*tables.case_names([row]), row["run"]) in done
     ]
     same.sort(key=lambda row: methods.index(row["method"]))
-    seconds = {
-        name: np.mean([float(row["seconds"]) for row in same if row["method"] == name])
+    seconds = [
+        f"{name} {np.mean([float(row['seconds']) for row in same if row['method'] == name]):.1f} s"
         for name in (TCK, GROUPED)
-    }
-    failed = [row["dataset"] for row in tried if row["error"]]
-    text = _TCK.format(
-        starts=json.loads(tried[0]["parameters"])["tck_starts"],
-        seconds=seconds[TCK],
-        own=seconds[GROUPED],
-        runs=len({row["run"] for row in tried}),
-        tasks=len(tried),
-        failed=len(failed),
-        where=f", of {' and '.join(dict.fromkeys(failed))}" if failed else "",
-    )
+    ]
+    failed = len(tried) - len(done)
     simulated = [row for row in same if row["dataset"] in SIMULATED.values()]
     by_case = tables.accuracy_table(simulated, "VAR(1)", lambda case: case[1])
-    shown = [tables.as_markdown(table).strip() for table in (_by_set(same), by_case)]
-    return "\n\n".join([text, *shown])
+    return [
+        tables.as_markdown(_by_set(same)),
+        tables.as_markdown(by_case),
+        f"TCK failed on {failed} of {len(tried)} tables. A table takes {', '.join(seconds)}.\n",
+    ]
 
 
 @click.command("series", short_help="Series with missing values, and blocks of columns.")

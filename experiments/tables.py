@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.results import MEASURED, Row
+from experiments.results import Row
 
 CaseName = tuple[str, str]
-_DIGITS = {"accuracy": 3, "ari": 3, "nmi": 3, "seconds": 2, "peak_mib": 0}
+_DIGITS = {"accuracy": 3, "ari": 3, "nmi": 3, "seconds": 2}
 
 
 class ResultTable(NamedTuple):
@@ -116,7 +116,7 @@ def field_table(
     ----------
     rows : sequence of result rows
     field : str
-        A column of the results. Of "seconds" and "peak_mib" the smallest is best.
+        A column of the results. Of "seconds" the smallest is best.
     corner : str
         What the cases are.
     name : callable (dataset, setting) → str
@@ -128,7 +128,7 @@ def field_table(
         whole = mean(by_dataset(rows, collect(rows, field)), axis=0)
         values, cases = np.vstack([values, whole]), [*cases, "mean"]
     columns, digits = method_names(rows), _DIGITS[field]
-    best = best_of_row(-values if field in MEASURED else values, digits)
+    best = best_of_row(-values if field == "seconds" else values, digits)
     return ResultTable(corner, cases, columns, values, (digits,) * len(columns), best)
 
 

@@ -9,18 +9,15 @@ change that is claimed is a false alarm.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from experiments.datasets.benchmark import cases_of
-from experiments.new_rows import Found, as_markdown
-from experiments.progress import experiment_progress
+from experiments.output import Call, Found, call_all, experiment, write_found
 from experiments.run import seeds
 from pckid import PCKID
 
@@ -118,62 +115,23 @@ def follow_halves(X: NDArray, k: int, run: int, seed: int) -> list[Found]:
     ]
 
 
-def run_all(folders: Sequence[str], runs: int, seed: int, jobs: int) -> list[Found]:
-    """Run everything in `jobs` processes."""
-    from joblib import Parallel, delayed, parallel_config
+@experiment("years", "data", "seed", "jobs", runs=100)
+def years_command(folders: Sequence[str], runs: int, seed: int, jobs: int, out: Path) -> None:
+    """Follow clusters from one year to the next: what stays, and what changes are seen.
 
-    tasks = [
-        delayed(follow_year)(scene, apart, seed + run)
+    Of halves of each table a twentieth as many runs. Writes years.csv and years.md.
+    """
+    calls: list[Call] = [
+        (follow_year, (scene, apart, seed + run))
         for scene in SCENES
         for apart in (APART if scene != "none" else APART[:1])
         for run in range(runs)
     ]
-    tasks += [delayed(refuse_unit)(seed + run) for run in range(runs)]
+    calls += [(refuse_unit, (seed + run,)) for run in range(runs)]
     for run in range(max(1, runs // 20)):
         for case in cases_of(None, folders, max_rows=MOST_ROWS) if folders else []:
             table_seed, own = seeds(seed, case, run)
             X, y = case.draw(table_seed)[:2]
             X = X[~np.isnan(X).all(axis=1)]
-            tasks.append(delayed(follow_halves)(X, len(np.unique(y)), run, own % 2**31))
-    found: list[Found] = []
-    with (
-        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
-        experiment_progress(len(tasks), "Following") as advance,
-    ):
-        for part in Parallel(return_as="generator", batch_size=1)(tasks):
-            found += part
-            advance()
-    return found
-
-
-@click.command("years")
-@click.option(
-    "--data",
-    "folders",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="Folder of labelled tables to halve, as `compare` takes it. May be repeated.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=100,
-    show_default=True,
-    help="Simulated pairs of years of each kind; a twentieth as many halves of each table.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
-@click.option("--out", type=click.Path(file_okay=False), default="results/years")
-def years_command(folders: Sequence[str], runs: int, seed: int, jobs: int, out: str) -> None:
-    """Follow clusters from one year to the next: what stays, and what changes are seen.
-
-    Writes years.csv and years.md.
-    """
-    found = run_all(folders, runs, seed, jobs)
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "years.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([Found._fields, *found])
-    text = as_markdown(found)
-    (folder / "years.md").write_text(text, encoding="utf-8")
-    click.echo(text)
+            calls.append((follow_halves, (X, len(np.unique(y)), run, own % 2**31)))
+    write_found(out, "years", call_all(calls, jobs, "Following"))

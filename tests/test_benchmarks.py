@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip("benchmarks")
 pytest.importorskip("matplotlib")
 
-from benchmarks import page
 from benchmarks.__main__ import PARTS, main
 
 
@@ -17,10 +16,9 @@ def test_all_run_and_their_page_has_every_section(tmp_path):
     main(["--quick", "--out", str(tmp_path)])
     folder = tmp_path / "performance"
     assert {path.stem for path in folder.glob("*.json")} == {*PARTS, "machine"}
-    assert {path.stem for path in folder.glob("*.svg")} == {"n", "patterns", "rows"}
+    assert {path.stem for path in folder.glob("*.svg")} == {"rows"}
     text = (tmp_path / "performance.md").read_text()
     assert text.count("\n## ") == len(PARTS)
-    assert "(performance/patterns.svg)" in text
     assert text.index("(performance/rows.svg)") < text.index("\n## ")
     assert "GPU" not in text
 
@@ -29,8 +27,9 @@ def test_the_page_keeps_a_place_for_the_gpu(tmp_path):
     (tmp_path / "performance").mkdir()
     figures = {"device": "One device", "rows": [["warm `fit`", "102 ms"], ["ensemble", "49 ms"]]}
     (tmp_path / "performance" / "gpu.json").write_text(json.dumps(figures))
-    page.write(tmp_path)
+    main(["--only", "page", "--out", str(tmp_path)])
     text = (tmp_path / "performance.md").read_text()
+    assert not (tmp_path / "performance" / "machine.json").exists()
     assert "## GPU\n\nOne device" in text
     assert "| warm `fit` | 102 ms |" in text
 
@@ -61,16 +60,3 @@ def test_pixels_are_clustered_in_both_units(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4
     assert all(0.5 < float(line.split(": ")[1].split(" ")[0]) <= 1 for line in lines)
-
-
-@pytest.mark.slow
-def test_launches_of_a_fit_are_counted_by_steps(tmp_path):
-    pytest.importorskip("torch")
-    from benchmarks import launches
-
-    launches.main(["--quick", "--json", str(tmp_path / "launches.json")])
-    rows = {row["step"]: row for row in json.loads((tmp_path / "launches.json").read_text())}
-    assert rows["ensemble"]["operations"] > rows["ensemble: EM"]["operations"] > 0
-    assert rows["k-means"]["reads"] > 0
-    whole = sum(row["operations"] for step, row in rows.items() if ": " not in step)
-    assert whole == 2 * rows["the whole fit"]["operations"]

@@ -9,7 +9,7 @@ known. This is the layout of the paper's land-cover data.
 **The scene is simulated.** The paper's pixels are not public, and no satellite scene comes with
 the packages that these pages are built from. ``experiments.datasets.mountain``, in a
 clone of the repository, describes the scene. Real pixels under real clouds are in the
-:doc:`results </results/paper>`, with the command that repeats them; there the margins are
+:doc:`results </results/index>`, with the command that repeats them; there the margins are
 smaller.
 """
 

@@ -1,8 +1,6 @@
-"""Simulated tables with and without groups, in eight families of columns, with missing values."""
+"""Simulated tables with groups, in eight families of columns, with missing values."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +8,7 @@ from scipy import stats
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from experiments.datasets import Case, LabelledTable
+from experiments.datasets import LabelledTable
 
 FAMILIES = (
     "independent Gaussian",
@@ -24,9 +22,6 @@ FAMILIES = (
 )
 """What the columns hold."""
 
-NO_GROUPS, GROUPS = "no groups", "groups"
-"""Settings of the cases."""
-
 SEPARATED = 0.9
 """Groups are separated where k-means on the complete table reaches this adjusted Rand index."""
 
@@ -34,40 +29,6 @@ _N_ROWS = (60, 1000)
 _MAX_MISSING = 0.5
 _LEAST_PER_GROUP = 15
 _N_TRIES = 25
-
-
-def simulated_cases() -> list[Case]:
-    """List the families, each without groups and with 2 to 8 of them."""
-    drawn = {NO_GROUPS: _draw_without, GROUPS: _draw_with}
-    return [
-        Case(family, setting, "simulated", partial(draw, family))
-        for family in FAMILIES
-        for setting, draw in drawn.items()
-    ]
-
-
-def _draw_without(family: str, seed: int) -> LabelledTable:
-    """Draw a table without groups by a seed."""
-    return draw_without_groups(family, np.random.default_rng(seed))
-
-
-def _draw_with(family: str, seed: int) -> LabelledTable:
-    """Draw a table with groups by a seed."""
-    rng = np.random.default_rng(seed)
-    return draw_with_groups(family, int(rng.integers(2, 9)), rng)
-
-
-def draw_without_groups(family: str, rng: np.random.Generator) -> LabelledTable:
-    """Draw a table without groups: 60 to 1,000 rows, 4 to 20 columns, up to half of it missing.
-
-    Rows are draws from one Gaussian, independent or correlated, that is then given the margins of
-    the family: the columns of the other families are correlated in every second table.
-    """
-    n_rows, n_columns = _log_uniform(_N_ROWS, rng), int(rng.integers(4, 21))
-    correlated = family == "correlated Gaussian" or (family != FAMILIES[0] and rng.random() < 0.5)
-    latent = _latent(n_rows, n_columns, correlated, rng)
-    X = _with_margins(latent, family, rng)
-    return LabelledTable(_with_missing(X, rng), np.zeros(n_rows, dtype=int))
 
 
 def draw_with_groups(

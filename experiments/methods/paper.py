@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 
-from experiments.baselines import CLUSTERINGS, IMPUTATIONS, baseline
+from experiments.baselines import CLUSTERINGS, IMPUTATIONS, cluster_spectral, impute
 from experiments.methods import method
 
 
@@ -21,12 +22,14 @@ def _baseline(
     kmeans_n_init: int,
 ) -> NDArray:
     """Fill in what is missing, then cluster; on the CPU whatever the device."""
-    pipeline = baseline(imputation, clustering, n_clusters, n_init=kmeans_n_init, random_state=seed)
-    return pipeline.fit_predict(X)
+    complete = impute(X, imputation)
+    if clustering == "spectral":
+        return cluster_spectral(complete, n_clusters, n_init=kmeans_n_init, random_state=seed)
+    return KMeans(n_clusters, n_init=kmeans_n_init, random_state=seed).fit_predict(complete)
 
 
 for _clustering in CLUSTERINGS:
-    for _short, _imputation in IMPUTATIONS.items():
-        method(f"{_short}+{_clustering}", kmeans_n_init=100)(
+    for _imputation in IMPUTATIONS:
+        method(f"{_imputation}+{_clustering}", kmeans_n_init=100)(
             partial(_baseline, _imputation, _clustering)
         )

@@ -5,7 +5,7 @@ whose drop λ_k − λ_{k+1}, the eigengap (von Luxburg 2007), is at least 0.65 
 numbers that the spectrum hardly tells apart, the smallest, whichever a random ensemble happens to
 put first. It comes from an ensemble of four times as many starts as the clusters need: ten starts
 of each size choose another k by another seed twice as often as forty.
-`docs/results/verdict.md` tells how often it is right.
+`docs/results/index.md` tells how often it is right.
 
 Before that number is taken, the clusters are compared with those of tables without groups, see
 `pckid.significance`: where these are as clear, the answer is 1.

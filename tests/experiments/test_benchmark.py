@@ -63,21 +63,12 @@ def test_tables_of_a_half_that_are_not_there_are_named(tmp_path):
     assert set(benchmark.names_of("choose")) - set(missing) == {"heart", "wine"}
 
 
-def test_without_folders_scikit_learns_data_sets_are_taken():
-    assert names(cases_of(None, [])) == set(complete.BUNDLED)
-
-
 def test_two_tables_of_one_name_are_refused(tmp_path):
     for number in (1, 2):
         (tmp_path / str(number)).mkdir()
         write(tmp_path / str(number) / "heart.csv", np.random.default_rng(0), "1")
     with pytest.raises(ValueError, match="named 'heart'"):
         cases_of(None, [tmp_path / "1", tmp_path / "2"])
-
-
-def test_an_unknown_half_is_refused():
-    with pytest.raises(ValueError, match=r"'best'\. .*: choose, report"):
-        cases_of("best", [])
 
 
 def test_indicators_of_one_column_go_together():

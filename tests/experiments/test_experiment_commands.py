@@ -79,6 +79,7 @@ def test_land_cover(tmp_path, quick):
     assert (tmp_path / "mountain_embedding.png").exists()
 
 
+@pytest.mark.slow
 def test_comparison(folder_of_tables, tmp_path, quick):
     methods = ("PCKID", "PCKID kernel PCA", "mean+kmeans", "mean+spectral-rbf20", "knn+gmm-diag")
     rows = compare.compare_methods(

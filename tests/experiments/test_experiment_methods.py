@@ -84,21 +84,6 @@ def test_an_override_reaches_only_methods_that_have_the_parameter():
     assert changed[1].parameters == {"kmeans_n_init": 100}
 
 
-def test_a_new_method_is_one_decorated_function(table):
-    try:
-
-        @method("all alike", constant=7)
-        def _alike(X, n_clusters, *, seed, device, constant):
-            return np.full(len(X), constant)
-
-        (found,) = find(["all alike"])
-        assert (found.cluster(table[0], 3, seed=0) == 7).all()
-        with pytest.raises(ValueError, match="register a method 'all alike'"):
-            method("all alike")(_alike)
-    finally:
-        REGISTERED.pop("all alike", None)
-
-
 def test_an_unknown_method_is_refused():
     with pytest.raises(ValueError, match="no method 'magic'"):
         find(["magic"])

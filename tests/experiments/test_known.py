@@ -30,11 +30,9 @@ def test_clusters_are_named_by_the_rows_that_are_known():
 
 
 @pytest.mark.slow
-def test_the_command_goes_on_where_it_stopped(folder_of_tables, tmp_path):
-    options = [str(folder_of_tables), "--max-rows", "40", "--out", str(tmp_path)]
-    for runs in ("1", "1"):
-        done = CliRunner().invoke(known.known_command, [*options, "--runs", runs])
-        assert done.exit_code == 0, done.output
-        results = known.read_results(tmp_path / "known.csv")
-        assert len({result[:5] for result in results}) == len(results)
-    assert "| PCKID |" in (tmp_path / "known.md").read_text(encoding="utf-8")
+def test_the_command_writes_its_figures(folder_of_tables, tmp_path):
+    options = [str(folder_of_tables), "--max-rows", "40", "--runs", "1", "--out", str(tmp_path)]
+    done = CliRunner().invoke(known.known_command, options)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "known.md").read_text(encoding="utf-8") in done.output
+    assert len((tmp_path / "known.csv").read_text().splitlines()) > 40

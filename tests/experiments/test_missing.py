@@ -1,7 +1,5 @@
 """Masks of missing entries: shares, mechanisms and error sentences."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -77,77 +75,6 @@ def assert_frequencies(generate, X, share, chances, n_draws=2000, **options):
 # ---------------------------------------------------------------- what all masks have in common
 
 
-def test_a_mask_is_boolean_has_the_shape_of_the_table_and_leaves_the_table_alone(generate):
-    X = make_table(0, holes=0.2)
-    before = X.copy()
-    mask = generate(X, 0.5, random_state=0)
-    assert mask.dtype == bool
-    assert mask.shape == X.shape
-    np.testing.assert_array_equal(X, before)
-
-
-def test_an_entry_that_is_missing_already_is_not_marked(generate):
-    X = make_table(0, holes=0.3)
-    mask = generate(X, 0.8, random_state=0)
-    assert mask.any()
-    assert not mask[np.isnan(X)].any()
-
-
-def test_share_zero_removes_nothing(generate):
-    assert not generate(make_table(0), 0, random_state=0).any()
-
-
-@pytest.mark.parametrize("name", ["mcar", "nmar"])
-def test_share_one_removes_all(name):
-    assert GENERATORS[name](make_table(0), 1, random_state=0).all()
-
-
-@pytest.mark.parametrize(
-    "make_seed", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
-)
-def test_the_seed_decides_the_mask(generate, make_seed):
-    X = make_table(0)
-    first, second = (generate(X, 0.5, random_state=make_seed()) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    assert (first != generate(X, 0.5, random_state=4)).any()
-
-
-def test_a_generator_moves_on_between_calls(generate):
-    X, rng = make_table(0), np.random.default_rng(3)
-    assert (generate(X, 0.5, random_state=rng) != generate(X, 0.5, random_state=rng)).any()
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, np.nan, "a third", None, True])
-def test_a_share_outside_0_to_1_is_an_error(generate, share):
-    with pytest.raises(ValueError, match=r"from 0 to 1, not .* 0\.3"):
-        generate(make_table(0), share)
-
-
-def test_inf_is_an_error(generate):
-    with pytest.raises(ValueError, match=r"1 holds inf in row 0 .* NaN"):
-        generate([[1.0, np.inf, 1.0, 1.0]], 0.5)
-
-
-def as_pandas(X):
-    return pytest.importorskip("pandas").DataFrame(X).convert_dtypes()
-
-
-def as_polars(X):
-    return pytest.importorskip("polars").DataFrame(X, nan_to_null=True)
-
-
-def as_masked(X):
-    return np.ma.masked_invalid(X)
-
-
-@pytest.mark.parametrize("convert", [as_pandas, as_polars, as_masked])
-def test_any_kind_of_table_will_do(generate, convert):
-    X = make_table(0, holes=0.2)
-    mask = generate(X, 0.5, random_state=1)
-    np.testing.assert_array_equal(generate(convert(X), 0.5, random_state=1), mask)
-    np.testing.assert_array_equal(missing.apply(convert(X), mask), missing.apply(X, mask))
-
-
 @settings(deadline=None, max_examples=50)
 @given(
     name=st.sampled_from(["mcar", "mar", "nmar"]),
@@ -164,29 +91,6 @@ def test_the_share_of_the_observed_entries_is_hit(name, share, holes, seed):
 
 
 # ---------------------------------------------------------------------------------- mechanisms
-
-
-@settings(deadline=None)
-@given(
-    scores=st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30).map(np.array),
-    share=shares,
-)
-def test_the_intercept_makes_the_mean_chance_the_share(scores, share):
-    with np.errstate(over="ignore"):
-        chances = logistic(missing._intercept(scores, share) + scores)
-    assert chances.mean() == pytest.approx(share, abs=1e-9)
-
-
-@settings(deadline=None, max_examples=30)
-@given(seed=seeds, holes=st.sampled_from([0.0, 0.5]))
-def test_columns_are_standardised_by_their_observed_part(seed, holes):
-    X = make_table(seed, n_samples=20, holes=holes)
-    for column, standardised in zip(X.T, missing._standardise(X).T, strict=True):
-        seen = np.isfinite(column)
-        values = column[seen]
-        expected = (values - values.mean()) / values.std() if np.ptp(values) else 0 * values
-        np.testing.assert_allclose(standardised[seen], expected, atol=1e-10)
-        assert not standardised[~seen].any()
 
 
 @settings(deadline=None, max_examples=30)
@@ -224,20 +128,6 @@ def test_mar_follows_its_logistic_model():
     assert_frequencies(missing.mar, X, 0.3, chances, drivers=drivers, strength=1.5)
 
 
-def test_mar_counts_a_missing_driver_as_the_mean():
-    X = make_table(0)
-    X[:50, 0] = np.nan
-    filled = X.copy()
-    filled[:50, 0] = X[50:, 0].mean()
-    # The spread differs between the two, and a strength in proportion makes up for it.
-    ratio = filled[:, 0].std() / X[50:, 0].std()
-    share = 0.5 * np.isfinite(X).sum() / X.size
-    np.testing.assert_array_equal(
-        missing.mar(X, 0.5, drivers=0, strength=2, random_state=0),
-        missing.mar(filled, share, drivers=0, strength=2 * ratio, random_state=0),
-    )
-
-
 @settings(deadline=None, max_examples=20)
 @given(seed=seeds)
 def test_mar_draws_a_single_driver_that_varies(seed):
@@ -248,32 +138,9 @@ def test_mar_draws_a_single_driver_that_varies(seed):
     assert not whole[[0, 4]].any()
 
 
-def test_mar_of_a_table_without_variation_is_still_a_mask():
-    mask = missing.mar(np.ones((50, 4)), 0.75, random_state=0)
-    np.testing.assert_array_equal(np.sort(mask.mean(axis=0)), [0, 1, 1, 1])
-
-
-def test_mar_can_remove_all_but_the_drivers():
-    mask = missing.mar(make_table(0, n_features=3), 2 / 3, drivers=[1], random_state=0)
-    np.testing.assert_array_equal(mask.mean(axis=0), [1, 0, 1])
-
-
 def test_mar_says_which_share_it_can_reach():
     with pytest.raises(ValueError, match=r"share=0\.9 .* share of 0\.5 "):
         missing.mar(make_table(0, n_features=4), 0.9, drivers=[0, 1])
-
-
-def test_mar_without_a_driver_is_mcar():
-    X = make_table(0)
-    np.testing.assert_array_equal(
-        missing.mar(X, 0.3, drivers=[], random_state=0), missing.mcar(X, 0.3, random_state=0)
-    )
-
-
-@pytest.mark.parametrize("drivers", [[9], [0.5], "age", [[True]]])
-def test_mar_says_when_drivers_are_no_columns(drivers):
-    with pytest.raises(ValueError, match=r"select columns .* 0 to 8"):
-        missing.mar(make_table(0), 0.3, drivers=drivers)
 
 
 @settings(deadline=None, max_examples=30)
@@ -290,20 +157,6 @@ def test_nmar_follows_its_logistic_model():
     X = make_table(0, n_samples=12, n_features=3)
     chances = chances_by_bisection(-1.5 * (X - X.mean(axis=0)) / X.std(axis=0), 0.3)
     assert_frequencies(missing.nmar, X, 0.3, chances, strength=-1.5)
-
-
-def test_nmar_with_great_strength_is_a_sharp_limit():
-    X = make_table(0, n_features=1)
-    mask = missing.nmar(X, 0.25, strength=1e6, random_state=0)
-    assert X[mask].min() > X[~mask].max()
-    assert mask.sum() == pytest.approx(50, abs=1)
-
-
-@pytest.mark.parametrize("generate", [missing.mar, missing.nmar])
-@pytest.mark.parametrize("strength", [np.inf, np.nan, "strong"])
-def test_strength_must_be_a_finite_number(generate, strength):
-    with pytest.raises(ValueError, match=r"strength .* finite"):
-        generate(make_table(0), 0.3, strength=strength)
 
 
 # ------------------------------------------------------------------------------------- images
@@ -347,28 +200,6 @@ def test_images_and_quadrants_are_drawn_uniformly():
     assert_binomial(mask[:2000].sum(), 2000, 0.5)
 
 
-def test_square_images_need_no_shape():
-    X = np.ones((10, 16))
-    np.testing.assert_array_equal(
-        missing.drop_quadrants(X, 0.7, random_state=0),
-        missing.drop_quadrants(X, 0.7, image_shape=(4, 4), random_state=0),
-    )
-
-
-@pytest.mark.parametrize(
-    ("n_features", "image_shape", "sentence"),
-    [
-        (12, None, r"12 features, .* image_shape="),
-        (12, (3, 5), r"12 features, .* 3 by 5 pixels has 15"),
-        (12, (1, 12), r"1 by 12 .* quadrants"),
-        (1, None, r"1 by 1 .* quadrants"),
-    ],
-)
-def test_images_that_do_not_fit_are_an_error(n_features, image_shape, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        missing.drop_quadrants(np.ones((3, n_features)), 0.5, image_shape=image_shape)
-
-
 # ------------------------------------------------------------------------------------- blocks
 
 
@@ -387,52 +218,12 @@ def test_supplied_pairs_are_covered_as_a_whole(n_samples, seed, data):
     np.testing.assert_array_equal(mask, expected)
 
 
-@settings(deadline=None, max_examples=30)
-@given(share=shares, seed=seeds)
-def test_pairs_are_covered_with_the_share_as_chance(share, seed):
-    mask = missing.cover_blocks(
-        np.ones((300, 7)), [slice(0, 3), slice(3, 6)], share, random_state=seed
-    )
-    first, second = mask[:, :3], mask[:, 3:6]
-    for date in (first, second):
-        np.testing.assert_array_equal(date.any(axis=1), date.all(axis=1))
-    assert_binomial(first[:, 0].sum() + second[:, 0].sum(), 600, share)
-    assert not mask[:, 6].any()
-
-
 def test_dates_are_covered_independently():
     mask = missing.cover_blocks(np.ones((20_000, 2)), [0, 1], 0.3, random_state=0)
     assert_binomial(mask.all(axis=1).sum(), 20_000, 0.09)
 
 
-@pytest.mark.parametrize(
-    ("blocks", "covered", "sentence"),
-    [
-        ([[0, 1], [7]], 0.5, r"blocks\[1\]=\[7\] .* from 0 to 2"),
-        ([[0], [1]], [[True], [True]], r"covered has shape \(2, 1\), .* \(2, 2\)"),
-        ([[0], [1]], [[1, 0], [0, 1]], r"covered .* booleans, .* int64. .*astype\(bool"),
-        ([[0], [1]], 1.5, r"covered .* 0 to 1, not 1\.5"),
-    ],
-)
-def test_blocks_that_do_not_fit_are_an_error(blocks, covered, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        missing.cover_blocks(np.ones((2, 3)), blocks, covered)
-
-
 # ---------------------------------------------------------------------------- apply, keep one
-
-
-@pytest.mark.parametrize(
-    ("dtype", "expected"),
-    [(np.float64, np.float64), (np.float32, np.float32), (np.uint8, np.float64)],
-)
-def test_apply_returns_a_floating_copy(dtype, expected):
-    X = np.arange(6, dtype=dtype).reshape(2, 3)
-    mask = np.array([[True, False, False], [False, False, True]])
-    holed = missing.apply(X, mask)
-    assert holed.dtype == expected
-    np.testing.assert_array_equal(holed, [[np.nan, 1, 2], [3, 4, np.nan]])
-    np.testing.assert_array_equal(X, np.arange(6).reshape(2, 3))
 
 
 def test_apply_keeps_what_is_missing_already(generate):
@@ -441,13 +232,6 @@ def test_apply_keeps_what_is_missing_already(generate):
     holed = missing.apply(X, mask)
     np.testing.assert_array_equal(np.isnan(holed), np.isnan(X) | mask)
     np.testing.assert_array_equal(holed[~mask], X[~mask])
-
-
-def test_apply_says_when_the_mask_does_not_fit():
-    with pytest.raises(ValueError, match=r"mask has shape \(2, 2\), .* \(2, 3\)"):
-        missing.apply(np.ones((2, 3)), np.ones((2, 2), dtype=bool))
-    with pytest.raises(ValueError, match=r"mask .* booleans"):
-        missing.apply(np.ones((2, 3)), np.ones((2, 3)))
 
 
 @settings(deadline=None, max_examples=50)
@@ -472,9 +256,3 @@ def test_keep_one_per_row_draws_uniformly():
     assert counts[2] == 0
     for count in counts[[0, 1, 3]]:
         assert_binomial(count, 4000, 1 / 3)
-
-
-def test_the_examples_in_the_docstrings_run():
-    result = doctest.testmod(missing)
-    assert result.attempted > 0
-    assert result.failed == 0

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments import new_rows
-from experiments.new_rows import Found
+from experiments.output import Found
 
 
 def test_changes_are_made_in_the_first_column_alone():
@@ -15,11 +15,6 @@ def test_changes_are_made_in_the_first_column_alone():
         found = change(X.copy(), rng)
         np.testing.assert_array_equal(found[:, 1:], X[:, 1:])
         assert not np.array_equal(found[:, 0], X[:, 0], equal_nan=True)
-
-
-def test_means_are_tabulated():
-    found = [Found("false alarm", "a", run, value) for run, value in enumerate([0, 0, 1, 0.0])]
-    assert "| false alarm | a | 0.250 | 0.217 | 4 |" in new_rows.as_markdown(found)
 
 
 def test_the_command_writes_its_figures(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments import outcomes
-from experiments.new_rows import Found
+from experiments.output import Found
 
 
 def test_groups_and_outcomes_are_those_of_the_truth(monkeypatch):

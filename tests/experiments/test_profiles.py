@@ -1,10 +1,11 @@
 """The experiment on descriptions runs, and its figures are what they say."""
 
 import numpy as np
-from click.testing import CliRunner
+import pytest
 
 from experiments import profiles
-from experiments.profiles import Design, Found
+from experiments.output import Found, mean_table
+from experiments.profiles import Design
 from pckid.describe.descriptions import ClusterDescription, Phrase, Trait
 
 
@@ -30,21 +31,13 @@ def test_shares_are_those_of_clusters_that_name_noise():
         ClusterDescription("Stands out by", told(0, 7), 0, told(2, 3), []),
         ClusterDescription("Typical values:", told(5), 0, [], []),
     ]
-    shares = {each.figure: each.value for each in profiles.measure(design, 0, "found", found)}
+    shares = {each.part: each.value for each in profiles.measure(design, 0, "found", found)}
     assert list(shares.values()) == [1 / 3, 1 / 3, 1 / 3]
-    assert "| a | b | c | 0.500 | 0.354 | 2 |" in profiles.as_markdown(
-        [Found("a", "b", "c", run, run) for run in range(2)]
-    )
+    found = [Found("a", "b", run, run) for run in range(2)]
+    assert "| a | b | 0.500 | 0.354 | 2 |" in mean_table(found)
 
 
-def test_the_command_writes_a_table_and_its_figures(tmp_path, monkeypatch):
-    monkeypatch.setattr(profiles, "describe_table", lambda *task: [Found("a", "b", "c", 0, 1.0)])
-    done = CliRunner().invoke(profiles.profiles_command, ["--runs", "1", "--out", str(tmp_path)])
-    assert done.exit_code == 0, done.output
-    assert (tmp_path / "profiles.md").read_text() in done.output
-    assert len((tmp_path / "profiles.csv").read_text().splitlines()) == 1 + len(profiles.DESIGNS)
-
-
+@pytest.mark.slow
 def test_one_table_is_described_twice():
     found = profiles.describe_table(Design("a", 40, 2, 1), 0, 0)
-    assert {each.clusters for each in found} == {"the groups", "found"}
+    assert {each.setting for each in found} == {"a: the groups", "a: found"}

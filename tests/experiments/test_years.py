@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments import years
-from experiments.new_rows import Found
+from experiments.output import Found
 
 
 def test_the_command_writes_its_figures(tmp_path, monkeypatch):
