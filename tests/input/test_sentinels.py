@@ -59,6 +59,16 @@ def test_codes_of_a_column(values, expected):
     assert found == ({0: expected} if expected else {})
 
 
+def test_every_code_that_people_write_is_found_far_from_small_numbers():
+    codes = [-1e30, -1e20, -99999, -32768, 32767, 65535, 999999, 1e20, 1e30]
+    codes += [sign * float(3 * digit) for digit in "789" for sign in (-1, 1)]
+    codes += [sign * float(4 * digit) for digit in "789" for sign in (-1, 1)]
+    codes += [-9998.0, -9997, -998, -997, *range(995, 999), *range(9995, 9999)]
+    codes += [99997.0, 99998, 99999]
+    for code in codes:
+        assert find_codes(np.array([[3.0], [4], [5], [6], [code], [code]])) == {0: [(code, 2)]}
+
+
 def columns(*each):
     """Put columns of different lengths side by side."""
     table = np.full((max(map(len, each)), len(each)), np.nan)
