@@ -108,8 +108,7 @@ def test_costs_by_name_and_columns_that_cannot_be_measured(model, found):
         next_cells(named, frame, costs={"e": 1})
 
 
-def test_categories_and_names_of_rows():
-    rng = np.random.default_rng(0)
+def test_categories_and_names_of_rows(rng):
     truth = np.arange(90) % 2
     frame = pd.DataFrame(
         {
@@ -139,8 +138,7 @@ def test_categories_and_names_of_rows():
     assert found.cells[0].name in found._repr_html_()
 
 
-def test_a_cell_of_series_is_a_variable_at_a_time():
-    rng = np.random.default_rng(0)
+def test_a_cell_of_series_is_a_variable_at_a_time(rng):
     values = rng.normal(size=(60, 4, 2)) + (np.arange(60) % 2)[:, None, None]
     values[rng.random(values.shape) < 0.3] = np.nan
     table = from_array(values, axes="case time variable", variables=["ndvi", "evi"])

@@ -112,8 +112,7 @@ def test_the_verdict_is_that_by_which_the_number_was_chosen(n_rows, n_groups):
     assert other.p_value != auto.choice_.p_value
 
 
-def test_structure_without_gaps():
-    rng = np.random.default_rng(0)
+def test_structure_without_gaps(rng):
     angle = rng.uniform(0, np.pi, 300)
     X = 3 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.3 * rng.normal(size=(300, 2))
     found = assess(fitted(X, 4), X, **QUICK)

@@ -113,8 +113,7 @@ def test_office_files_are_the_same_by_every_entrance(path, tmp_path):
 
 
 @pytest.mark.parametrize("codes", [[1, 2, 3], ["1", "2", "3"], [1.5, 2.5, 40.0]])
-def test_numbers_of_a_category_type_are_categories_in_files_as_in_frames(codes, tmp_path):
-    rng = np.random.default_rng(0)
+def test_numbers_of_a_category_type_are_categories_in_files_as_in_frames(codes, tmp_path, rng):
     frame = pd.DataFrame(rng.normal(size=(60, 2)) + 3 * (np.arange(60) % 2)[:, None])
     frame.columns = ["x", "y"]
     frame["region"] = pd.Categorical([None, *rng.choice(codes, 59)], codes)
@@ -157,8 +156,7 @@ def test_a_typed_table_is_the_same_as_frame_file_data_set_and_collection(seed, t
         assert labels_of(out) == model.labels_.tolist()
 
 
-def test_a_plain_text_file_comes_in_batches_and_another_is_refused(tmp_path):
-    rng = np.random.default_rng(0)
+def test_a_plain_text_file_comes_in_batches_and_another_is_refused(tmp_path, rng):
     frame = pd.DataFrame(
         rng.normal(size=(90, 2)) + 4 * (np.arange(90) % 2)[:, None], columns=["x", "y"]
     )

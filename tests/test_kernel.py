@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from oracles import kernel
 from sklearn.decomposition import KernelPCA
 from sklearn.metrics import accuracy_score
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from pckid import EmptyRowWarning, ProbabilisticClusterKernel
@@ -116,12 +115,6 @@ def test_works_with_kernel_methods():
     svc = SVC(kernel="precomputed").fit(K[:60, :60], TRUTH[:60])
     assert accuracy_score(TRUTH[60:], svc.predict(model.kernel(X[60:], X[:60]))) > 0.9
     assert KernelPCA(2, kernel="precomputed").fit_transform(K).shape == (90, 2)
-
-
-def test_works_in_a_pipeline():
-    pipeline = make_pipeline(ProbabilisticClusterKernel(**SMALL), SVC(kernel="linear"))
-    pipeline.fit(X[:60], TRUTH[:60])
-    assert pipeline.score(X[60:], TRUTH[60:]) > 0.9
 
 
 @pytest.mark.parametrize("kind", ["diag", "full"])

@@ -41,8 +41,7 @@ def old():
 
 
 class TestFormulas:
-    def test_counts_are_those_of_a_loop(self):
-        rng = np.random.default_rng(0)
+    def test_counts_are_those_of_a_loop(self, rng):
         before, now = rng.integers(-1, 3, 50), rng.integers(-1, 4, 50)
         found = cross_count(before, now, 3, 4)
         for a in range(3):
@@ -153,8 +152,7 @@ def test_one_gone_one_new_one_split(old):
     assert [each.kind for each in merged.matches_.changed] in (["merged"], [])
 
 
-def test_clusters_that_are_found_by_chance_are_not_called_changed():
-    rng = np.random.default_rng(0)
+def test_clusters_that_are_found_by_chance_are_not_called_changed(rng):
     first, second = rng.normal(size=(2, 150, 4))
     model = PCKID(5, **SMALL).fit(second, like=PCKID(5, **SMALL).fit(first))
     assert model.matches_.changed == []

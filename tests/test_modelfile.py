@@ -59,47 +59,51 @@ def saved_mixture(tmp_path):
     return path
 
 
+TWO_VALUES = np.where(np.isnan(X), np.nan, X > 4)[:, :3]
+ONE_HOT = np.column_stack([X[:, 0], (np.arange(len(X)) % 3)[:, None] == range(3)])
+ONE_COLUMN = X[:, :1] + 8 * (np.arange(60) % 2)[:, None]
+FEW = {"n_inits": 3, "max_components": 4, "random_state": 0}
+EARLY = {"max_iter": 5, "tol": 0.0, "random_state": 0}
+
+
 @pytest.mark.parametrize(
-    "parameters",
+    ("estimator", "rows"),
     [
-        {},
-        {"embedding": "kernel_pca"},
-        {"max_components": "auto"},
-        {"n_sizes": None, "max_components": 5},
-        {"covariance_type": "full"},
-        {"dtype": "float32"},
+        (pckid.PCKID(3, **FEW), FRAME),
+        (pckid.PCKID(3, **FEW, embedding="kernel_pca", dtype="float32"), FRAME),
+        (pckid.PCKID(3, **{**FEW, "max_components": "auto"}, covariance_type="full"), FRAME),
+        (pckid.PCKID(3, **{**FEW, "max_components": 5}, n_sizes=None), FRAME),
+        (pckid.PCKID(2, **FEW), TWO_VALUES),
+        (pckid.PCKID(2, **FEW), ONE_HOT),
+        (pckid.PCKID(2, **FEW), ONE_COLUMN),
+        (pckid.ProbabilisticClusterKernel(**FEW), FRAME),
+        (pckid.IncompleteGaussianMixture(3, **EARLY), FRAME),
+        (pckid.IncompleteGaussianMixture(3, **EARLY, covariance_type="diag"), X.astype("float32")),
+        (pckid.IncompleteGaussianMixture(2, **EARLY), ONE_COLUMN),
     ],
 )
-def test_a_loaded_model_computes_the_same(tmp_path, parameters):
-    model, path = fit(**parameters), tmp_path / "m"
+@pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
+def test_a_loaded_model_computes_the_same(tmp_path, estimator, rows):
+    model, path = estimator.fit(rows), tmp_path / "m"
     pckid.save(model, path)
     loaded = pckid.load(path)
-    np.testing.assert_array_equal(loaded.predict(FRAME), model.labels_)
-    np.testing.assert_array_equal(loaded.transform(FRAME), model.transform(FRAME))
-    np.testing.assert_array_equal(loaded.kernel(FRAME), model.kernel(FRAME))
-    np.testing.assert_array_equal(loaded.predict_proba(FRAME), model.predict_proba(FRAME))
+    for method in ("predict", "transform", "kernel", "predict_proba", "outlier_score", "impute",
+                   "score_samples", "bic"):  # fmt: skip
+        if hasattr(model, method):
+            found, expected = (getattr(each, method)(rows) for each in (loaded, model))
+            pairs = zip(found, expected, strict=True) if method == "impute" else [(found, expected)]
+            for mine, theirs in pairs:
+                np.testing.assert_array_equal(mine, theirs)
+    if isinstance(model, pckid.IncompleteGaussianMixture):
+        np.testing.assert_array_equal(loaded.sample(5)[0], model.sample(5)[0])
+        for name in ("weights_", "means_", "covariances_", "lower_bound_", "n_iter_", "converged_"):
+            np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name))
+        assert loaded.means_.dtype == model.means_.dtype
+    else:
+        assert list(loaded.get_feature_names_out()) == list(model.get_feature_names_out())
     assert loaded.get_params() == model.get_params()
-    assert loaded.dropped_features_ == model.dropped_features_ == ["d"]
-    np.testing.assert_array_equal(loaded.cluster_centers_, model.cluster_centers_)
-    assert list(loaded.get_feature_names_out()) == list(model.get_feature_names_out())
-
-
-def test_columns_of_two_values_go_through_a_file(tmp_path):
-    rows = np.where(np.isnan(X), np.nan, X > 4)[:, :3]
-    model = pckid.PCKID(2, n_inits=3, max_components=4, random_state=0).fit(rows)
-    pckid.save(model, tmp_path / "m.pckid")
-    again = pckid.load(tmp_path / "m.pckid")
-    np.testing.assert_array_equal(again.kernel(rows), model.kernel(rows))
-
-
-def test_columns_that_hold_one_category_together_go_through_a_file(tmp_path):
-    rows = np.column_stack([X[:, 0], (np.arange(len(X)) % 3)[:, None] == range(3)])
-    model = pckid.PCKID(2, n_inits=3, max_components=4, random_state=0).fit(rows)
-    assert (model._kernel.scaling.margins.one_hot > 0).sum() == 3
-    pckid.save(model, tmp_path / "m.pckid")
-    again = pckid.load(tmp_path / "m.pckid")
-    np.testing.assert_array_equal(again.kernel(rows), model.kernel(rows))
-    np.testing.assert_array_equal(again.outlier_score(rows), model.outlier_score(rows))
+    assert loaded.dropped_features_ == model.dropped_features_
+    assert len(model.dropped_features_) == (rows.shape[1] == 4 and rows is not ONE_HOT)
 
 
 def test_a_model_that_found_no_groups_can_be_saved(tmp_path):
@@ -126,33 +130,6 @@ def test_an_open_file_holds_the_same_bytes(saved):
     other.name = "table.csv"
     with pytest.raises(pckid.exceptions.PckidModelError, match=r"table\.csv is not"):
         pckid.load(other)
-
-
-def test_a_kernel_can_be_saved_too(tmp_path):
-    kernel = pckid.ProbabilisticClusterKernel(n_inits=2, max_components=3, random_state=0).fit(X)
-    pckid.save(kernel, tmp_path / "k")
-    np.testing.assert_array_equal(pckid.load(tmp_path / "k").transform(X), kernel.transform(X))
-
-
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_mixture_can_be_saved_too(tmp_path, covariance_type, dtype):
-    table = FRAME.to_numpy(dtype=dtype)
-    mixture = pckid.IncompleteGaussianMixture(
-        3, covariance_type=covariance_type, max_iter=5, tol=0.0, random_state=0
-    ).fit(table)
-    pckid.save(mixture, tmp_path / "m")
-    loaded = pckid.load(tmp_path / "m")
-    for method in ("predict", "predict_proba", "score_samples", "impute"):
-        np.testing.assert_array_equal(
-            getattr(loaded, method)(table), getattr(mixture, method)(table)
-        )
-    for name in ("weights_", "means_", "covariances_", "lower_bound_", "n_iter_", "converged_"):
-        np.testing.assert_array_equal(getattr(loaded, name), getattr(mixture, name))
-    assert loaded.means_.dtype == mixture.means_.dtype
-    assert loaded.bic(table) == mixture.bic(table)
-    np.testing.assert_array_equal(loaded.sample(5)[0], mixture.sample(5)[0])
-    assert loaded.dropped_features_ == mixture.dropped_features_ == [3]
 
 
 def test_a_mixture_saved_and_loaded_can_be_saved_again(saved_mixture):
@@ -494,20 +471,6 @@ def test_probabilities_of_every_column_of_categories_add_up(tmp_path):
         pckid.load(path)
     pckid.save(twice, path)
     np.testing.assert_array_equal(pckid.load(path).predict(codes), model.labels_)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [pckid.PCKID(2, n_inits=2, max_components=3), pckid.IncompleteGaussianMixture(2)],
-    ids=lambda model: type(model).__name__,
-)
-def test_a_model_of_one_column_goes_through_a_file(tmp_path, model):
-    rows = np.random.default_rng(0).normal(size=(40, 1)) + 8 * (np.arange(40) % 2)[:, None]
-    model.set_params(random_state=0).fit(rows)
-    pckid.save(model, tmp_path / "m.pckid")
-    np.testing.assert_array_equal(
-        pckid.load(tmp_path / "m.pckid").predict(rows), model.predict(rows)
-    )
 
 
 @pytest.mark.parametrize(("known", "unknown"), [(123, b"NaN"), (12345678, b"Infinity")])

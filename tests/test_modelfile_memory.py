@@ -69,9 +69,8 @@ def test_means_are_not_there_before_a_fit():
         pckid.IncompleteGaussianMixture(2).covariances_  # noqa: B018
 
 
-def test_names_that_take_more_memory_than_the_model_are_refused_when_it_is_saved(tmp_path):
+def test_names_that_take_more_memory_than_the_model_are_refused_when_it_is_saved(tmp_path, rng):
     pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
     wide = pd.DataFrame(
         rng.normal(size=(8, 200)), columns=[f"{j}" + "x" * 30_000 for j in range(200)]
     )

@@ -181,8 +181,7 @@ class TestComparisonWithNullTables:
         choose_n_clusters(PCKID(**SMALL), X[:n_rows])
         assert len(compared.tables) == n_tables
 
-    def test_all_columns_are_compared_if_the_others_have_few_distinct_rows(self, compared):
-        rng = np.random.default_rng(0)
+    def test_all_columns_are_compared_if_the_others_have_few_distinct_rows(self, compared, rng):
         truth = np.arange(300) % 2
         answers = np.where(rng.random((300, 4)) < 0.9, truth[:, None], 1 - truth[:, None])
         table = np.column_stack([answers, rng.normal(size=300)])
@@ -212,11 +211,10 @@ def test_votes_are_those_of_halves_of_the_ensemble():
     assert unsure._replace(n_clusters=1).others == []
 
 
-def test_the_spectra_of_halves_are_close_to_those_of_smaller_ensembles():
+def test_the_spectra_of_halves_are_close_to_those_of_smaller_ensembles(rng):
     kernel = ProbabilisticClusterKernel(**{**ENSEMBLE, "n_inits": 16}).fit(X)
     fitted = kernel._kernel
     features = feature_matrix(fitted, kernel._read(X), 1)
-    rng = np.random.default_rng(0)
     projection = fit_embedding("random_walk", features, 6, rng)
     points = project_features(features, projection)
     spectra = spectra_of_halves(fitted.ensemble, features, points, projection, rng, None)
@@ -228,16 +226,14 @@ def test_the_spectra_of_halves_are_close_to_those_of_smaller_ensembles():
     assert np.std(spectra, axis=0)[1] == pytest.approx(np.std(exact, axis=0)[1], rel=0.6)
 
 
-def test_weights_enter_the_comparison_with_null_tables():
-    rng = np.random.default_rng(0)
+def test_weights_enter_the_comparison_with_null_tables(rng):
     table = rng.normal(size=(160, 4)) + 6 * (np.arange(160) >= 80)[:, None]
     light = np.where(np.arange(160) < 80, 1.0, 1e-6)
     assert choose_n_clusters(PCKID(**ENSEMBLE), table).n_clusters == 2
     assert choose_n_clusters(PCKID(**ENSEMBLE), table, sample_weight=light).n_clusters == 1
 
 
-def test_the_spectrum_of_a_half_in_which_vectors_are_alike():
-    rng = np.random.default_rng(0)
+def test_the_spectrum_of_a_half_in_which_vectors_are_alike(rng):
     vectors = rng.normal(size=(30, 4)).astype(np.float32)
     vectors = np.column_stack([vectors, vectors[:, 0]])
     kernel, degree = rng.uniform(size=30) ** 2, rng.uniform(1, 2, size=30)

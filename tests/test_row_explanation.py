@@ -90,9 +90,8 @@ def test_columns_that_alone_separate_two_clusters_are_named_first(share):
     assert np.mean(both) >= 0.95
 
 
-def test_a_cell_that_only_tells_together_with_another_is_missed():
+def test_a_cell_that_only_tells_together_with_another_is_missed(rng):
     """Four tight groups in a square: neither column alone tells which."""
-    rng = np.random.default_rng(0)
     truth = np.arange(120) % 4
     table = 0.3 * rng.normal(size=(120, 3))
     table[:, :2] += 6 * np.stack([truth % 2, truth // 2], axis=1)
@@ -120,8 +119,7 @@ def test_rows_are_chosen_by_places_or_a_mask(model, found):
         rows_of(["a"])
 
 
-def test_categories_names_and_rows_of_which_nothing_is_known():
-    rng = np.random.default_rng(0)
+def test_categories_names_and_rows_of_which_nothing_is_known(rng):
     truth = np.arange(60) % 2
     frame = pd.DataFrame(
         {

@@ -35,8 +35,7 @@ def test_one_unit_for_all_columns_changes_no_label(factor):
     np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, atol=1e-6)
 
 
-def test_columns_that_vary_more_tell_more():
-    rng = np.random.default_rng(0)
+def test_columns_that_vary_more_tell_more(rng):
     noise = rng.normal(size=(90, 30))
     noise[:, 0] = 10 * (np.arange(90) % 2) + rng.normal(size=90)
     accuracy = [

@@ -206,7 +206,7 @@ def test_a_table_of_single_values_is_not_averaged_over_its_variables(block):
     from_long(twice.assign(ward=[f"remark {i}" for i in twice.index]), "patient", "day")
 
 
-def test_whole_numbers_that_may_name_what_was_measured_are_pointed_out(block):
+def test_whole_numbers_that_may_name_what_was_measured_are_pointed_out(block, rng):
     values = values_of(block)
     codes = values.assign(test=values["test"].map({"pulse": 8867, "pressure": 8480}))
     told = "--variable test --value result, in Python variable='test', value='result'"
@@ -214,7 +214,6 @@ def test_whole_numbers_that_may_name_what_was_measured_are_pointed_out(block):
     named = from_long(codes, "patient", "day", variable="test", value="result")
     assert named.variables == ["8867", "8480"]
     # A measurement that was made twice is another whole number, too, but one of many.
-    rng = np.random.default_rng(0)
     twice = pd.concat([lines_of(block)] * 2, ignore_index=True)
     twice["rate"] = rng.integers(50, 150, len(twice))
     for frame in (twice, twice.assign(rate=twice["rate"] % 3), twice.assign(rate=1)):
@@ -269,8 +268,7 @@ def test_a_variable_that_is_never_observed_is_named(block):
     np.testing.assert_array_equal(model.labels_, fit(from_long(long, "patient", "day")).labels_)
 
 
-def test_irregular_times_are_put_into_bins():
-    rng = np.random.default_rng(0)
+def test_irregular_times_are_put_into_bins(rng):
     case, time = np.repeat(np.arange(40), 6), rng.gamma(2, 10, 240)
     frame = pd.DataFrame({"case": case, "hour": time, "x": np.arange(240.0)})
     table = from_long(frame, "case", "hour")

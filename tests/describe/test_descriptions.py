@@ -30,8 +30,7 @@ def columns(traits):
     return [part.text for trait in traits for part in trait.words if part.kind == "name"]
 
 
-def test_a_cluster_between_two_others_is_described_by_its_middle_values():
-    rng = np.random.default_rng(0)
+def test_a_cluster_between_two_others_is_described_by_its_middle_values(rng):
     labels = np.repeat([0, 1, 2], 50)
     values = rng.normal(size=(150, 2)).round(1) + np.array([10, 0, 20])[labels][:, None]
     low, middle, high = (np.median(values[labels == c], axis=0) for c in (1, 0, 2))
@@ -44,8 +43,7 @@ def test_a_cluster_between_two_others_is_described_by_its_middle_values():
     assert "higher age" in sentences[2]
 
 
-def test_the_chance_to_lie_between_is_that_of_pairs():
-    rng = np.random.default_rng(0)
+def test_the_chance_to_lie_between_is_that_of_pairs(rng):
     labels = np.repeat([0, 1, 2, 3], 30)
     values = rng.normal(size=120).round(1) + np.array([2, 0, 4, 3])[labels]
     values[rng.random(120) < 0.2] = np.nan
@@ -70,8 +68,7 @@ def test_the_chance_to_lie_between_is_that_of_pairs():
     assert distinguishing_features(values[:, None], labels)[0][0].chance_between > 0.5
 
 
-def test_where_nothing_stands_out_typical_values_are_given(golden):
-    rng = np.random.default_rng(0)
+def test_where_nothing_stands_out_typical_values_are_given(golden, rng):
     values = rng.normal(50, 1, size=(200, 2))
     sentences = describe(values, np.arange(200) % 2)
     medians = np.median(values[::2], axis=0)

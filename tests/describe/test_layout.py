@@ -72,8 +72,7 @@ def test_rows_at_one_spot_are_spread_over_a_disc():
     assert np.mean(radii < 0.1) == pytest.approx(0.25, abs=0.02)
 
 
-def test_the_map_does_not_depend_on_the_order_of_the_rows():
-    rng = np.random.default_rng(0)
+def test_the_map_does_not_depend_on_the_order_of_the_rows(rng):
     centers, labels = rng.normal(size=(4, 4)), np.arange(60) % 4
     embedding = centers[labels] + 0.1 * rng.normal(size=(60, 4))
     order = rng.permutation(60)

@@ -19,8 +19,7 @@ def groups_and_values(seed, n_rows=300, n_groups=3, n_columns=5, apart=3.0):
     return rng, rng.normal(size=(n_rows, n_columns)) + centers[labels], labels
 
 
-def test_strength_within_strata_is_that_of_loops():
-    rng = np.random.default_rng(0)
+def test_strength_within_strata_is_that_of_loops(rng):
     labels, strata = rng.integers(3, size=200), rng.integers(4, size=200)
     strata[0] = 4  # a row alone
     missing = rng.random((200, 3)) < np.where(labels == 1, 0.6, 0.2)[:, None]
@@ -37,8 +36,7 @@ def test_strength_within_strata_is_that_of_loops():
         assert found[column] == pytest.approx(np.sqrt(max(between, 0) / whole))
 
 
-def test_strength_within_one_stratum_is_cramers_v():
-    rng = np.random.default_rng(0)
+def test_strength_within_one_stratum_is_cramers_v(rng):
     labels = rng.integers(3, size=500)
     missing = rng.random((500, 1)) < np.where(labels == 1, 0.7, 0.2)[:, None]
     found = stratified_strength(missing, labels, np.zeros(500, dtype=int))
@@ -92,8 +90,7 @@ def test_few_missing_cells_are_too_few_to_tell():
         assert find_followed_missingness(holes, labels).followed == followed
 
 
-def test_categories_explain_holes_too():
-    rng = np.random.default_rng(0)
+def test_categories_explain_holes_too(rng):
     labels = rng.integers(3, size=400)
     answers = np.where(rng.random(400) < 0.9, labels, rng.integers(3, size=400)).astype(float)
     values = np.stack([answers, rng.normal(size=400)], axis=1)

@@ -42,8 +42,7 @@ def test_text_frame_and_page_show_the_same_tree(golden):
 
 
 @pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
-def test_groups_within_groups_are_found_from_one_ensemble(embedding):
-    rng = np.random.default_rng(0)
+def test_groups_within_groups_are_found_from_one_ensemble(embedding, rng):
     places = np.array([[0, 0, 0], [0, 0, 5], [12, 12, 0], [12, 12, 5]])[np.arange(120) % 4]
     X = rng.normal(size=(120, 3)) + places
     X[::9, 1] = np.nan

@@ -77,8 +77,7 @@ def test_a_fit_profiles_its_clusters():
     assert first["cluster"] == 0
 
 
-def test_importances_are_the_share_of_variance_between_clusters():
-    rng = np.random.default_rng(0)
+def test_importances_are_the_share_of_variance_between_clusters(rng):
     parts = [rng.normal(place, place + 1, size=20 * (place + 1)) for place in range(3)]
     counts = np.array([[len(part)] for part in parts], dtype=float)
     means = np.array([[part.mean()] for part in parts])
@@ -90,8 +89,7 @@ def test_importances_are_the_share_of_variance_between_clusters():
     assert variance_between(counts, np.ones((3, 1)), np.zeros((3, 1))).tolist() == [0]
 
 
-def test_importances_of_all_columns_and_of_categories_as_indicators():
-    rng = np.random.default_rng(0)
+def test_importances_of_all_columns_and_of_categories_as_indicators(rng):
     rows, truth = groups(share=0.2)
     colour = np.array(["red", "green", "blue"], dtype=object)[truth]
     colour[rng.random(90) < 0.2] = None

@@ -79,8 +79,7 @@ def test_two_thirds_of_gaussian_values_lie_within_one_spread(covariance_type):
     assert 0.75 < np.mean(squares) < 1.33
 
 
-def test_the_spread_of_two_values_is_that_of_a_coin():
-    rng = np.random.default_rng(0)
+def test_the_spread_of_two_values_is_that_of_a_coin(rng):
     rows = np.column_stack([rng.normal(size=400), np.where(rng.random(400) < 0.3, 5.0, 3.0)])
     rows[::4, 1] = np.nan
     values, spread = PCKID(2, **SMALL).fit(rows).impute(rows)

@@ -131,8 +131,7 @@ class TestNothingButTheSeed:
     @pytest.mark.parametrize(
         ("weighted", "stack_bytes"), [(False, 8 * 10 * len(X)), (True, 1 << 30)]
     )
-    def test_rows_that_mixtures_share(self, backend, kind, weighted, stack_bytes, monkeypatch):
-        rng = np.random.default_rng(0)
+    def test_rows_that_mixtures_share(self, backend, kind, weighted, stack_bytes, monkeypatch, rng):
         weights = rng.integers(1, 5, len(X)).astype(float) if weighted else None
         plan = make_plan(kind, sizes=(2, 3, 5, 17))
         expected = train(plan, weights=weights)

@@ -71,8 +71,7 @@ def test_surprise_is_the_mean_deviation_from_the_components(categories):
     close(surprise(model._kernel, table), slow_surprise(model, table))
 
 
-def test_new_rows_of_one_gaussian_rarely_exceed_three_whatever_is_observed():
-    rng = np.random.default_rng(0)
+def test_new_rows_of_one_gaussian_rarely_exceed_three_whatever_is_observed(rng):
     rows = rng.normal(size=(4000, 8))
     rows[::2][rng.random((2000, 8)) < 0.6] = np.nan
     rows = rows[~np.isnan(rows).all(axis=1)]
@@ -85,8 +84,7 @@ def test_new_rows_of_one_gaussian_rarely_exceed_three_whatever_is_observed():
     assert (model.outlier_score_ > 3).mean() < 0.01
 
 
-def test_the_scale_has_the_middle_and_a_high_quantile_of_the_rows():
-    rng = np.random.default_rng(0)
+def test_the_scale_has_the_middle_and_a_high_quantile_of_the_rows(rng):
     values = rng.normal(3.0, 0.5, size=20_001)
     usual = np.ones(4)
     scale = fit_score_scale(values, usual, 4)
@@ -132,8 +130,7 @@ def test_the_usual_deviation_of_a_value_is_a_trimmed_mean():
     np.testing.assert_allclose(usual, expected, rtol=0.01)
 
 
-def test_errors_are_seen_in_columns_of_wide_and_of_narrow_clusters():
-    rng = np.random.default_rng(0)
+def test_errors_are_seen_in_columns_of_wide_and_of_narrow_clusters(rng):
     # Clusters are narrow in the first columns: 12 standard deviations of one lie between them.
     place = 12 * rng.integers(3, size=700)[:, None] * (np.arange(8) < 4)
     rows = rng.normal(size=(700, 8)) + place
@@ -199,8 +196,7 @@ def test_rows_of_a_fit_score_as_new_rows_do():
     assert np.median(model.outlier_score(rows)) < np.median(own) - 0.1
 
 
-def test_rows_unlike_every_cluster_score_highest():
-    rng = np.random.default_rng(0)
+def test_rows_unlike_every_cluster_score_highest(rng):
     strange = rng.uniform(-6, 18, size=(10, 4))
     rows = np.concatenate([X, strange])
     model = PCKID(3, **SMALL).fit(rows)
@@ -260,8 +256,7 @@ def surprise_by_loops(model, table, category_deviation):
     return (np.maximum(cells, 0) ** 2).sum(axis=1) / table.observed[:, :4].sum(axis=1)
 
 
-def test_numbers_of_two_values_deviate_as_categories_do():
-    rng = np.random.default_rng(0)
+def test_numbers_of_two_values_deviate_as_categories_do(rng):
     rows = groups(share=0.2)[0]
     rows[:, 3] = np.where(np.isnan(rows[:, 3]), np.nan, rng.random(90) < 0.2)
     model = PCKID(3, n_inits=1, max_components=2, random_state=0).fit(rows)
@@ -294,8 +289,7 @@ def test_a_value_that_a_component_rules_out_has_a_finite_deviation():
     assert found[::2].min() > found[1::2].max()
 
 
-def test_columns_that_hold_one_category_together_deviate_as_it_does():
-    rng = np.random.default_rng(0)
+def test_columns_that_hold_one_category_together_deviate_as_it_does(rng):
     rows = groups(share=0.2)[0]
     codes = np.where(rng.random(90) < 0.2, np.nan, rng.integers(3, size=90))
     coded = np.where(np.isnan(codes)[:, None], np.nan, codes[:, None] == range(3))

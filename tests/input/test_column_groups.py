@@ -99,8 +99,7 @@ def test_equal_weights_give_each_group_the_say_of_the_smallest():
     np.testing.assert_array_equal(plain.embedding_, PCKID(2, **SMALL).fit(frame).embedding_)
 
 
-def test_missingness_may_tell_in_some_columns_only():
-    rng = np.random.default_rng(0)
+def test_missingness_may_tell_in_some_columns_only(rng):
     X = rng.standard_normal((300, 8))
     kinds = np.arange(300) % 2
     tests, clouds = np.zeros(X.shape, dtype=bool), np.zeros(X.shape, dtype=bool)

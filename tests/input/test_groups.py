@@ -29,9 +29,8 @@ def test_groups_are_numbered_and_rows_without_one_are_their_own():
         read_groups([1, 2, 3], 4)
 
 
-def test_whole_groups_are_drawn():
+def test_whole_groups_are_drawn(rng):
     groups = np.repeat(np.arange(10), 3)
-    rng = np.random.default_rng(0)
     for _ in range(20):
         rows = draw_together(rng, 30, 15, groups)
         assert len(set(rows)) == 15
@@ -93,8 +92,7 @@ def test_few_groups_tell_nothing_however_many_rows(n_groups):
     assert f"Only {n_groups} group" in found.sentence
 
 
-def test_a_series_of_groups_is_put_in_the_order_of_the_rows():
-    rng = np.random.default_rng(0)
+def test_a_series_of_groups_is_put_in_the_order_of_the_rows(rng):
     X, groups = households(rng, 30, 3)
     frame = pd.DataFrame(X, index=[f"r{i}" for i in range(90)])
     named = pd.Series(groups, index=frame.index)

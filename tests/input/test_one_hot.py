@@ -92,8 +92,7 @@ def test_a_slip_in_one_row_of_a_hundred_is_forgiven():
     assert one_hot_groups(X) == []
 
 
-def test_columns_that_only_a_slip_tells_apart_hold_no_category():
-    rng = np.random.default_rng(0)
+def test_columns_that_only_a_slip_tells_apart_hold_no_category(rng):
     usual = np.ones(200)
     rare = np.zeros(200)
     usual[0], rare[0] = 0, 1
@@ -117,8 +116,7 @@ def test_one_bad_row_does_not_change_the_clusters_of_all_others():
     assert adjusted_rand_score(expected[1:], model.labels_[1:]) > 0.9
 
 
-def test_weights_make_a_category_count_as_one_column():
-    rng = np.random.default_rng(0)
+def test_weights_make_a_category_count_as_one_column(rng):
     codes = rng.choice(4, size=400, p=[0.1, 0.2, 0.3, 0.4]).astype(float)
     X = np.column_stack([rng.normal(size=400), dummies(codes) * 7 - 2, rng.random(400) < 0.5])
     scaling = with_one_hot(measure(X, two_values=True), X)

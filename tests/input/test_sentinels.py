@@ -59,6 +59,16 @@ def test_codes_of_a_column(values, expected):
     assert found == ({0: expected} if expected else {})
 
 
+def test_every_code_that_people_write_is_found_far_from_small_numbers():
+    codes = [-1e30, -1e20, -99999, -32768, 32767, 65535, 999999, 1e20, 1e30]
+    codes += [sign * float(3 * digit) for digit in "789" for sign in (-1, 1)]
+    codes += [sign * float(4 * digit) for digit in "789" for sign in (-1, 1)]
+    codes += [-9998.0, -9997, -998, -997, *range(995, 999), *range(9995, 9999)]
+    codes += [99997.0, 99998, 99999]
+    for code in codes:
+        assert find_codes(np.array([[3.0], [4], [5], [6], [code], [code]])) == {0: [(code, 2)]}
+
+
 def columns(*each):
     """Put columns of different lengths side by side."""
     table = np.full((max(map(len, each)), len(each)), np.nan)
@@ -113,8 +123,7 @@ def test_words(golden, n_columns):
     golden(said, str(n_columns))
 
 
-def test_several_columns_warn_once(golden):
-    rng = np.random.default_rng(0)
+def test_several_columns_warn_once(golden, rng):
     X = rng.integers(1, 6, (60, 4)).astype(float)
     X[:5], X[5:9, 2] = 99, 98
     with warnings.catch_warnings(record=True) as caught:
@@ -124,7 +133,7 @@ def test_several_columns_warn_once(golden):
     golden(str(found.message))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(10))
 def test_rare_high_counts_are_no_codes(seed):
     rng = np.random.default_rng(seed)
     means = np.exp(rng.normal(-1, 1.2, (80, 30)))
@@ -134,8 +143,7 @@ def test_rare_high_counts_are_no_codes(seed):
 
 
 @pytest.mark.parametrize("codes", [[9], [7, 8, 9]])
-def test_codes_beside_answers_of_which_0_is_the_commonest(codes):
-    rng = np.random.default_rng(0)
+def test_codes_beside_answers_of_which_0_is_the_commonest(codes, rng):
     X = rng.choice([0.0, 1, 2, 3], size=(200, 9), p=[0.6, 0.25, 0.1, 0.05])
     coded = rng.random(X.shape) < 0.04
     X[coded] = rng.choice(codes, coded.sum())

@@ -98,8 +98,7 @@ def test_patterns_are_the_distinct_rows(seed, n_features):
 
 
 @pytest.mark.parametrize("n_patterns", [2, 5, 20, 30, 60])
-def test_a_look_at_few_rows_changes_no_decision(n_patterns, monkeypatch):
-    rng = np.random.default_rng(0)
+def test_a_look_at_few_rows_changes_no_decision(n_patterns, monkeypatch, rng):
     masks = rng.random((n_patterns, 30)) < 0.6
     # Sorted, so that the first rows have but one pattern, or each a pattern of its own.
     for which in (np.sort(np.arange(60) % n_patterns), np.arange(60) % n_patterns):
@@ -114,8 +113,7 @@ def test_a_look_at_few_rows_changes_no_decision(n_patterns, monkeypatch):
 
 
 @pytest.mark.parametrize("n_patterns", [2, 60])
-def test_few_patterns_are_kept_and_many_are_not(n_patterns):
-    rng = np.random.default_rng(0)
+def test_few_patterns_are_kept_and_many_are_not(n_patterns, rng):
     masks = rng.random((n_patterns, 30)) < 0.6
     X = np.where(masks[np.arange(60) % n_patterns], rng.standard_normal((60, 30)), np.nan)
     table = tables.standardise(X, tables.measure(X), "float64")
@@ -174,8 +172,7 @@ class TestTwoValues:
 
 @pytest.mark.parametrize("informative", [False, True])
 @pytest.mark.parametrize(("on_device", "numbers"), [(False, 40), (True, 40), (True, 1 << 24)])
-def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative, on_device, numbers):
-    rng = np.random.default_rng(0)
+def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative, on_device, numbers, rng):
     X = punch(groups(n_samples=50)[0], rng)
     X[:, 1] = np.where(np.isnan(X[:, 1]), np.nan, X[:, 1] > 5)
     X = np.column_stack([X, rng.integers(3, size=50), np.full(50, 7.0)])

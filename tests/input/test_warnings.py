@@ -92,8 +92,7 @@ IDS = {
         IncompleteGaussianMixture(),
     ],
 )
-def test_a_column_that_names_the_rows_is_named(estimator, kind):
-    rng = np.random.default_rng(0)
+def test_a_column_that_names_the_rows_is_named(estimator, kind, rng):
     X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]).assign(id=IDS[kind](rng))
     with pytest.warns(IdentifierWarning, match=r"^Column 'id': another .* 60 rows") as caught:
         estimator.fit(X)

@@ -53,8 +53,7 @@ def test_a_start_from_rows_that_weigh_less_than_one_has_their_moments(table):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_float32_keeps_the_digits_of_tight_components(share):
-    rng = np.random.default_rng(0)
+def test_float32_keeps_the_digits_of_tight_components(share, rng):
     rotations = np.linalg.qr(rng.standard_normal((3, 12, 12)))[0]
     lengths = np.geomspace(1e-3, 2.0, 12)
     covariances = (rotations * lengths) @ rotations.transpose(0, 2, 1)

@@ -33,8 +33,7 @@ def test_starts_where_the_paper_does(family, seed, share, g):
     close(params.covariances[0], expected)
 
 
-def test_each_mixture_of_a_stack_starts_from_its_own_rows():
-    rng = np.random.default_rng(0)
+def test_each_mixture_of_a_stack_starts_from_its_own_rows(rng):
     X = standard(groups()[0])
     table = standardise(X, measure(X), "float64")
     rows = np.stack([rng.choice(len(X), 40, replace=False) for _ in range(3)])

@@ -21,8 +21,7 @@ def make_start(stats, chosen, floor=1e-3):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_factored_patterns_give_what_single_masks_give(dtype):
-    rng = np.random.default_rng(0)
+def test_factored_patterns_give_what_single_masks_give(dtype, rng):
     masks = rng.random((3, 8)) < 0.5
     masks[:, 0] = True
     X = np.where(masks[np.arange(60) % 3], rng.standard_normal((60, 8)), np.nan)
@@ -53,9 +52,8 @@ def test_sums_of_two_blocks_add_up_to_those_of_both(table):
     close(parts, total, scale=100)
 
 
-def test_rows_shared_by_a_stack_meet_every_mixture(table):
+def test_rows_shared_by_a_stack_meet_every_mixture(table, rng):
     stats = make_stats(table)
-    rng = np.random.default_rng(0)
     each = [make_start(stats, rng.choice(90, (1, 4), replace=False)) for _ in range(3)]
     stack = product.Parameters(*(np.concatenate(part) for part in zip(*each, strict=True)))
     together = product.log_joint(stats, stack)

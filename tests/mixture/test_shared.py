@@ -84,8 +84,7 @@ def test_a_family_says_what_its_constraint_shares(kind):
     assert np.allclose(variances, variances[:, :1]) == family.SPHERICAL
 
 
-def test_pooling_averages_over_the_components_of_each_mixture():
-    rng = np.random.default_rng(0)
+def test_pooling_averages_over_the_components_of_each_mixture(rng):
     values, weights = rng.random((2, 6, 3)), rng.dirichlet(np.ones(6), 2)
     found = pool(values, np.log(weights))
     for i in range(2):

@@ -47,8 +47,7 @@ def test_winners_are_the_first_of_the_highest(backend):
         assert (mine == (np.arange(len(part))[:, None] == part.argmax(axis=0))).all()
 
 
-def test_concatenating_undoes_splitting(backend):
-    rng = np.random.default_rng(0)
+def test_concatenating_undoes_splitting(backend, rng):
     shapes = {"log_weights": (), "means": (4,), "covariances": (4,), "categories": (0,)}
     arrays_of = {name: rng.standard_normal((1, sum(SIZES), *end)) for name, end in shapes.items()}
     params = Parameters(*map(backend.asarray, [*arrays_of.values(), arrays_of["means"]]))

@@ -22,8 +22,7 @@ def drawn(n_rows, n_columns, n_factors, rng):
     return model, model.means + factors @ model.loadings.T + errors
 
 
-def test_factors_are_expected_as_a_joint_gaussian_has_them():
-    rng = np.random.default_rng(0)
+def test_factors_are_expected_as_a_joint_gaussian_has_them(rng):
     model, X = drawn(6, 5, 2, rng)
     seen = rng.random(X.shape) < 0.6
     factors, roots = expect_factors(np.where(seen, X, 0.0), seen, model)

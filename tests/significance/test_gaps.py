@@ -44,8 +44,7 @@ def test_thirds_of_a_cloud_are_one_group_though_the_outer_ones_are_apart():
     assert found.n_separated == 1
 
 
-def test_pieces_of_an_arc_are_one_group():
-    rng = np.random.default_rng(0)
+def test_pieces_of_an_arc_are_one_group(rng):
     angle = rng.uniform(0, np.pi, 1200)
     X = 3 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.3 * rng.normal(size=(1200, 2))
     assert find_gaps(units_of(X), np.digitize(angle, [1, 2]), 0).n_separated == 1
@@ -67,8 +66,7 @@ def test_the_inner_half_is_that_next_to_the_middle():
     assert gaps._inner_half(np.empty(0)).tolist() == []
 
 
-def test_a_column_of_two_values_has_no_gap_of_its_own_but_several_that_agree_have():
-    rng = np.random.default_rng(0)
+def test_a_column_of_two_values_has_no_gap_of_its_own_but_several_that_agree_have(rng):
     labels = np.arange(600) % 2
     coin = np.column_stack([labels, rng.normal(size=(600, 3))]).astype(float)
     many = np.where(rng.random((600, 8)) < 0.95, labels[:, None], 1 - labels[:, None]).astype(float)
@@ -136,8 +134,7 @@ def test_a_few_rows_join_no_others_that_they_lie_between():
     assert joined_clusters([0.0, 10.0, 4.9], [90, 80, 4], [(0, 1)]) == [0, 1, 0]
 
 
-def test_pieces_of_a_group_do_not_join_the_others():
-    rng = np.random.default_rng(0)
+def test_pieces_of_a_group_do_not_join_the_others(rng):
     X = rng.normal(size=(600, 4)) + 10.0 * np.eye(4)[np.arange(600) % 3]
     # The first group is cut into pieces, the smallest of 25 rows.
     labels = np.arange(600) % 3
@@ -146,12 +143,11 @@ def test_pieces_of_a_group_do_not_join_the_others():
     assert find_gaps(units_of(X), labels, 0).groups.tolist() == [0, 1, 2, 0]
 
 
-def test_positions_are_those_of_a_loop():
+def test_positions_are_those_of_a_loop(rng):
     X, labels = two_groups(40, 3)
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
     learn = np.arange(40) < 20
     none = np.zeros(4, dtype=bool)
-    rng = np.random.default_rng(0)
     found, smooth = gaps._place_between(X, none, none, labels == 1, learn, rng)
     first, second = X[learn & (labels == 0)], X[learn & (labels == 1)]
     difference = np.nanmean(second, axis=0) - np.nanmean(first, axis=0)
@@ -170,8 +166,7 @@ def test_positions_are_those_of_a_loop():
     assert smooth == 1
 
 
-def test_the_reference_is_that_of_gaussian_clouds():
-    rng = np.random.default_rng(0)
+def test_the_reference_is_that_of_gaussian_clouds(rng):
     for n_rows in (20, 100):
         drawn = []
         for _ in range(50):

@@ -110,9 +110,8 @@ def test_counts_are_compared_by_fishers_test(model, tables, monkeypatch):
         assert missing.p_value == pytest.approx(min(1, 2 * min(tails)))
 
 
-def test_a_change_that_the_mean_does_not_show_is_shown_as_a_share(golden):
+def test_a_change_that_the_mean_does_not_show_is_shown_as_a_share(golden, rng):
     """Half of the values twice as far out: the same mean, and its interval holds it."""
-    rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))
     rows["b"] += 10
     fitted, new = PCKID(2, **QUICK).fit(rows[:400]), rows[400:].copy()
@@ -272,8 +271,7 @@ def test_outliers_are_counted_among_rows_with_a_score():
 class TestTests:
     """Formulas against scipy, and against random tables."""
 
-    def test_lepage_is_wilcoxon_and_ansari_bradley_together(self):
-        rng = np.random.default_rng(0)
+    def test_lepage_is_wilcoxon_and_ansari_bradley_together(self, rng):
         x, y = rng.normal(size=40), rng.normal(0.3, 1.5, size=30)
         edges = np.sort(np.concatenate([x, y]))
         a, b = (np.bincount(np.searchsorted(edges, each), minlength=70) for each in (x, y))

@@ -67,8 +67,7 @@ def drawn_like(X, rng, categorical=None):
     return draw_null_table(model, np.arange(len(X)), rng)
 
 
-def test_the_correlation_of_cut_columns_is_the_gaussian_one():
-    rng = np.random.default_rng(0)
+def test_the_correlation_of_cut_columns_is_the_gaussian_one(rng):
     rho = 0.7
     latent = rng.multivariate_normal([0, 0, 0], [[1, rho, 0], [rho, 1, 0], [0, 0, 1]], size=20_000)
     X = np.column_stack([latent[:, 0] > 0.8, np.digitize(latent[:, 1], [-1, 0, 0.5]), latent[:, 2]])
@@ -127,8 +126,7 @@ def one_factor(loadings):
         (one_factor(np.full(15, 0.7)), 1.3),
     ],
 )
-def test_denoised_correlations_are_closer_to_those_of_all_rows(true, gain):
-    rng = np.random.default_rng(0)
+def test_denoised_correlations_are_closer_to_those_of_all_rows(true, gain, rng):
     before, after = [], []
     for _ in range(30):
         X = rng.multivariate_normal(np.zeros(15), true, size=80)

@@ -53,8 +53,7 @@ class TestClusterDistances:
                     expected -= 1 / len(first) + 1 / len(second)
                     assert found[a, b, j] == pytest.approx(expected)
 
-    def test_categories_as_a_loop_has_them(self):
-        rng = np.random.default_rng(0)
+    def test_categories_as_a_loop_has_them(self, rng):
         labels = np.arange(80) % 2
         codes = np.where(rng.random(80) < 0.7, labels, 2).astype(float)
         found = cluster_distances(
@@ -73,8 +72,7 @@ class TestClusterDistances:
         assert found[0, 2, 2] > 0
         assert found[1, 0, 3] == found[0, 1, 3] != 0
 
-    def test_the_same_clusters_are_0_apart_on_average(self):
-        rng = np.random.default_rng(0)
+    def test_the_same_clusters_are_0_apart_on_average(self, rng):
         X = np.column_stack([rng.normal(size=(2000, 20)), rng.integers(4, size=(2000, 20))])
         found = cluster_distances(units_of(X, range(20, 40)), rng.integers(2, size=2000))
         assert abs(found[0, 1].mean()) < 3 * 2 * (2 / 1000) / np.sqrt(40)
@@ -98,8 +96,7 @@ def test_columns_of_one_category_count_as_one():
 
 
 class TestRelation:
-    def test_columns_that_go_together_are_told_from_those_that_do_not(self):
-        rng = np.random.default_rng(0)
+    def test_columns_that_go_together_are_told_from_those_that_do_not(self, rng):
         base = rng.normal(size=400)
         category = np.where(base > 0, 2, rng.integers(2, size=400))
         parabola = base**2 + 0.3 * rng.normal(size=400)
@@ -147,8 +144,7 @@ class TestRelation:
         assert stats.kstest(found, "uniform").pvalue > 0.001
 
 
-def test_a_column_that_goes_with_others_counts_though_it_splits_a_cluster():
-    rng = np.random.default_rng(0)
+def test_a_column_that_goes_with_others_counts_though_it_splits_a_cluster(rng):
     shares = np.array([[0.95] * 5 + [0.5], [0.05] * 6])
     X = (rng.random((600, 6)) < shares[np.arange(600) % 2]).astype(float)
     halves = np.where(np.arange(600) % 2, 0, 1 + X[:, 5].astype(int))
@@ -233,8 +229,7 @@ def test_rows_with_values_in_uncounted_columns_alone_are_said():
     assert (model.labels_[6:] >= 0).all()
 
 
-def test_with_one_cluster_every_column_counts():
-    rng = np.random.default_rng(0)
+def test_with_one_cluster_every_column_counts(rng):
     X = rng.normal(size=(300, 5))
     X[:, 1] += X[:, 0]
     X[:7, :2] = np.nan

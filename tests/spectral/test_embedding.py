@@ -115,8 +115,7 @@ def test_a_guess_that_holds_an_eigenvector_is_fine():
     np.testing.assert_allclose(found, [260.0, 259.0])
 
 
-def test_float32_stops_at_its_own_precision():
-    rng = np.random.default_rng(0)
+def test_float32_stops_at_its_own_precision(rng):
     features = posteriors(rng, 400, n_mixtures=20)
     calls = []
 
@@ -225,9 +224,8 @@ class TestFlatSpectra:
 
 
 @pytest.mark.parametrize("kind", ["ndarray", "Tensor"])
-def test_no_product_of_separated_groups_is_subnormal(kind):
+def test_no_product_of_separated_groups_is_subnormal(kind, rng):
     """Subnormal numbers would make the clearest tables the slowest ones, tenfold."""
-    rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 20)) + 10 * rng.normal(size=(3, 20))[np.arange(200) % 3]
     rows = X if kind == "ndarray" else pytest.importorskip("torch").asarray(X)
     features = ProbabilisticClusterKernel(dtype="float32", random_state=0).fit_transform(rows)
@@ -252,8 +250,7 @@ def test_eigenvectors_found_on_the_host_and_where_the_rows_lie(
     assert_same_up_to_sign(coordinates(host, features), expected)
 
 
-def test_coordinates_of_a_walk_are_its_eigenvectors_but_the_constant_one():
-    rng = np.random.default_rng(0)
+def test_coordinates_of_a_walk_are_its_eigenvectors_but_the_constant_one(rng):
     features = posteriors(rng, 40)
     graph = features.T @ features
     degree = graph.sum(axis=1)

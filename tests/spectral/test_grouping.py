@@ -64,8 +64,7 @@ def test_regroup_labels_rows_as_fits_with_these_numbers_do(n_landmarks):
         np.testing.assert_array_equal(predicted, again.predict(new))
 
 
-def test_cluster_points_numbers_clusters_by_their_sizes():
-    rng = np.random.default_rng(0)
+def test_cluster_points_numbers_clusters_by_their_sizes(rng):
     truth = np.repeat([2, 0, 1], [5, 30, 12])
     points = rng.normal(size=(47, 3)) + 20 * np.eye(3)[truth]
     np.testing.assert_array_equal(cluster_points(points, rng), truth)

@@ -57,8 +57,7 @@ def test_whole_weights_are_repeated_rows(seed, n_clusters):
     close(k_means.lloyd(X, centers, weights=counts.astype(float)).inertia, expected.inertia)
 
 
-def test_the_best_of_all_starts_is_returned():
-    rng = np.random.default_rng(0)
+def test_the_best_of_all_starts_is_returned(rng):
     X = rng.standard_normal((60, 2))
     starts = np.stack([X[rng.choice(60, 5, replace=False)] for _ in range(12)])
     each = [lloyd(X, start) for start in starts]
@@ -92,8 +91,7 @@ def test_a_device_that_is_seldom_asked_follows_lloyds_loop(monkeypatch, weighted
     close(found.inertia, cost)
 
 
-def test_a_device_finds_the_best_of_all_starts_in_few_looks(monkeypatch):
-    rng = np.random.default_rng(0)
+def test_a_device_finds_the_best_of_all_starts_in_few_looks(monkeypatch, rng):
     X = rng.standard_normal((300, 2))
     starts = np.stack([X[rng.choice(300, 5, replace=False)] for _ in range(12)])
     looks = []
@@ -124,23 +122,20 @@ def test_never_worse_than_sklearn(name, seed):
     assert found.inertia <= theirs * (1 + 1e-3)
 
 
-def test_inertia_is_the_sum_of_squared_distances_to_the_nearest():
-    rng = np.random.default_rng(0)
+def test_inertia_is_the_sum_of_squared_distances_to_the_nearest(rng):
     X, centers = rng.standard_normal((30, 3)), rng.standard_normal((4, 5, 3))
     for start, cost in zip(centers, k_means.inertia(X, centers), strict=True):
         close(cost, sum(min(np.sum((x - c) ** 2) for c in start) for x in X), scale=10)
 
 
-def test_inertia_does_not_cancel_next_to_a_large_offset():
-    rng = np.random.default_rng(0)
+def test_inertia_does_not_cancel_next_to_a_large_offset(rng):
     X = rng.standard_normal((50, 2)) + 3e3 * np.arange(50)[:, None] % 2
     near = k_means.kmeans(X, 2, n_init=5, rng=np.random.default_rng(0)).inertia
     far = k_means.kmeans(X + 1e7, 2, n_init=5, rng=np.random.default_rng(0)).inertia
     np.testing.assert_allclose(far, near, rtol=1e-6)
 
 
-def test_squared_distances_keep_their_digits():
-    rng = np.random.default_rng(0)
+def test_squared_distances_keep_their_digits(rng):
     X = 1e6 + rng.standard_normal((20, 3))
     expected = [[np.sum((x - c) ** 2) for x in X] for c in X[:4]]
     np.testing.assert_allclose(
@@ -149,9 +144,8 @@ def test_squared_distances_keep_their_digits():
     assert k_means.squared_distances_to(X)(X[:4]).min() >= 0
 
 
-def test_starts_are_drawn_by_squared_distance():
+def test_starts_are_drawn_by_squared_distance(rng):
     X = np.array([[0.0], [1.0], [3.0]])
-    rng = np.random.default_rng(0)
     uniforms = rng.random((20_000, 2))
     uniforms[:, 0] = 0.0  # the first centre is the first row
     second = k_means.plus_plus(X, uniforms)[:, 1, 0]

@@ -41,8 +41,7 @@ def test_a_row_at_two_centres_at_once_belongs_to_both():
 
 
 @pytest.mark.parametrize("sharpness", [0.5, 3.0, 12.0])
-def test_the_sharpness_that_made_the_labels_is_found_again(sharpness):
-    rng = np.random.default_rng(0)
+def test_the_sharpness_that_made_the_labels_is_found_again(sharpness, rng):
     distances = rng.uniform(0, 1, size=(3, 4000))
     chances = slow_membership(distances, sharpness)
     labels = np.stack(
@@ -51,8 +50,7 @@ def test_the_sharpness_that_made_the_labels_is_found_again(sharpness):
     assert fit_sharpness(distances, labels) == pytest.approx(sharpness, rel=0.1)
 
 
-def test_a_prior_draws_the_sharpness_to_that_of_a_usual_table():
-    rng = np.random.default_rng(0)
+def test_a_prior_draws_the_sharpness_to_that_of_a_usual_table(rng):
     distances, labels = rng.uniform(0, 1, size=(3, 200)), rng.integers(3, size=(2, 200))
     found = [fit_sharpness(distances, labels, prior=prior) for prior in (0.0, 0.5, 1e6)]
     assert found[0] < found[1] < found[2] == pytest.approx(5, rel=1e-3)
@@ -64,8 +62,7 @@ def test_a_prior_draws_the_sharpness_to_that_of_a_usual_table():
     assert (slow[1] - slow[0]) / 2e-4 == pytest.approx(0.25 * np.log(found[1] / 5), rel=0.01)
 
 
-def test_rows_of_no_weight_do_not_count():
-    rng = np.random.default_rng(0)
+def test_rows_of_no_weight_do_not_count(rng):
     distances, labels = rng.uniform(0, 1, size=(3, 200)), rng.integers(3, size=(2, 200))
     labels[:, :100] = distances[:, :100].argmin(axis=0)
     weights = np.repeat([1.0, 0.0], 100)
@@ -82,12 +79,11 @@ def test_matched_labels_agree_as_often_as_can_be():
 
 @pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
 @pytest.mark.parametrize("n_inits", [1, 2, 5])
-def test_parts_of_an_ensemble_find_separated_groups(embedding, n_inits):
+def test_parts_of_an_ensemble_find_separated_groups(embedding, n_inits, rng):
     X, truth = groups()
     options = SMALL | {"n_inits": n_inits}
     model = PCKID(3, embedding=embedding, **options).fit(X)
     features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
-    rng = np.random.default_rng(0)
     parts = cluster_by_parts(model._kernel, features, 3, embedding, rng)
     assert parts.shape == (2, len(X))
     assert np.mean([adjusted_rand_score(truth, part) for part in parts]) > 0.8
@@ -137,8 +133,7 @@ def test_parts_are_the_same_on_every_array_library(backend, monkeypatch, embeddi
     np.testing.assert_array_equal(found, expected)
 
 
-def test_few_rows_or_groups_are_less_sure(backend):
-    rng = np.random.default_rng(0)
+def test_few_rows_or_groups_are_less_sure(backend, rng):
     distances = rng.random((3, 40)) + 0.1
     first = distances.argmin(axis=0)
     parts = np.stack([first, np.where(np.arange(40) < 6, (first + 1) % 3, first)])

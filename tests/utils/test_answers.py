@@ -22,8 +22,7 @@ from pckid._utils.answers import find_order, list_categories
     ["<18", "18-29", "30-64", "65+", "100+"],
     ["≤ 5", "6", "> 6"],
 ])  # fmt: skip
-def test_answers_have_an_order(order):
-    rng = np.random.default_rng(0)
+def test_answers_have_an_order(order, rng):
     for _ in range(5):
         assert find_order(rng.permutation(order).tolist()) == order
     assert find_order(sorted(order)) == order

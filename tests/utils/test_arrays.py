@@ -79,8 +79,7 @@ def test_a_product_is_added(backend, sign):
     )
 
 
-def test_half_of_a_column_is_taken_from_a_product(backend):
-    rng = np.random.default_rng(0)
+def test_half_of_a_column_is_taken_from_a_product(backend, rng):
     a, b, c = rng.standard_normal((4, 3)), rng.standard_normal((3, 5)), rng.standard_normal((4, 1))
     found = _arrays.product_less_half(*map(backend.asarray, (a, b, c)))
     np.testing.assert_allclose(_arrays.to_numpy(found), a @ b - c / 2, rtol=1e-12, atol=1e-14)
@@ -175,16 +174,14 @@ def test_exponentials_too_small_to_multiply_fast_are_zero(backend, dtype):
 
 
 @pytest.mark.parametrize(("g", "n"), [(3, 7), (7, 3), (1, 1)])
-def test_product_with_the_transpose(backend, g, n):
-    rng = np.random.default_rng(0)
+def test_product_with_the_transpose(backend, g, n, rng):
     A, B = rng.standard_normal((2, g, 5)), rng.standard_normal((2, n, 5))
     found = _arrays.to_numpy(_arrays.times_transposed(backend.asarray(A), backend.asarray(B)))
     np.testing.assert_allclose(found, np.einsum("mgc,mnc->mgn", A, B), rtol=1e-12, atol=1e-12)
     assert found.flags.c_contiguous
 
 
-def test_products_with_rows_that_all_share(backend):
-    rng = np.random.default_rng(0)
+def test_products_with_rows_that_all_share(backend, rng):
     A, B = rng.standard_normal((3, 4, 5)), rng.standard_normal((1, 5, 6))
     expected = np.stack([each @ B[0] for each in A])
     shared = _arrays.times_shared(backend.asarray(A), backend.asarray(B))
@@ -195,9 +192,8 @@ def test_products_with_rows_that_all_share(backend):
 
 
 @pytest.mark.parametrize("cached", [1, 100, 1 << 20])
-def test_gram_matrix_times_vectors(backend, monkeypatch, cached):
+def test_gram_matrix_times_vectors(backend, monkeypatch, cached, rng):
     monkeypatch.setattr(_arrays, "_CACHED_BYTES", cached)
-    rng = np.random.default_rng(0)
     A, v = rng.standard_normal((9, 5)), rng.standard_normal((5, 2))
     found = _arrays.to_numpy(_arrays.gram_times(backend.asarray(A), backend.asarray(v)))
     np.testing.assert_allclose(found, A.T @ A @ v, rtol=1e-12)
