@@ -39,7 +39,7 @@ help:
 	@echo "make docs    build the documentation into docs/_build/html; warnings are errors"
 	@echo "make docs-access   check the built pages with axe, light and dark; needs Chromium and chromedriver"
 	@echo "make screenshots  take the documentation's screenshots again; needs Chromium and chromedriver"
-	@echo "make dist    build the wheel and the sdist, check them, try the wheel in an empty environment"
+	@echo "make dist    build the wheel and the sdist, check them, try each by itself"
 	@echo "make torch   add PyTorch to the environment, so that its tests run too"
 	@echo "make clean   remove the virtual environment and caches"
 
@@ -170,7 +170,7 @@ docs-quick: $(VENV)/.docs
 docs-access: $(VENV)/.test
 	$(BIN)/python docs/check_access.py docs/_build/html
 
-dist: $(BIN)/python
+dist: $(VENV)/.test
 	$(INSTALL) build twine
 	$(BIN)/python tools/check_dist.py
 

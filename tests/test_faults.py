@@ -4,6 +4,7 @@ Ctrl-C has a test of its own beside the other promises of the commands.
 """
 
 import gc
+import os
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from pckid.frontends.cli._run import _exit_code
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="no such signals on Windows")
 @pytest.mark.parametrize(
     "name",
     [
@@ -39,8 +41,10 @@ def test_nothing_is_lost(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_no_rows_behind(number, tmp_path):
+@pytest.mark.skipif(os.name == "nt", reason="no such signals on Windows")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_no_rows_behind(name, tmp_path):
+    number = getattr(signal, name)
     assert faults.strike_while_writing(tmp_path, number) == 128 + number
 
 
@@ -98,6 +102,7 @@ def test_an_interrupt_is_answered_once(monkeypatch):
     _process._answer(2, None)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such signals on Windows")
 def test_a_signal_that_is_ignored_stays_so(monkeypatch):
     monkeypatch.setattr(_process.sys, "unraisablehook", sys.unraisablehook)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -321,8 +321,9 @@ def test_what_is_not_a_file_is_refused(tmp_path):
         pckid.load(tmp_path / "nowhere")
     with pytest.raises(pckid.PckidModelError, match="Is a directory"):
         pckid.load(tmp_path)
-    with pytest.raises(pckid.PckidModelError, match="not a file"):
-        pckid.load("/dev/zero")
+    if Path("/dev/zero").exists():
+        with pytest.raises(pckid.PckidModelError, match="not a file"):
+            pckid.load("/dev/zero")
     with pytest.raises(pckid.PckidModelError, match="cannot be read"):
         pckid.load("a\0b")
 

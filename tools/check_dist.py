@@ -1,12 +1,15 @@
-"""Build the wheel and the sdist into dist/, check them, and try the wheel where nothing else is.
+"""Build the wheel and the sdist into dist/, check them, and try each where nothing else is.
 
     python tools/check_dist.py
 
-`make dist` calls it with the packages build and twine installed.
+The wheel is tried in an empty environment, with its core dependencies alone and with all. From the
+unpacked sdist all tests are collected and a few are run; every night runs the others. `make dist`
+calls it with the packages build and twine and those for tests installed.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +31,15 @@ X = X[~(X != X).all(axis=1)]
 pckid.PCKID(3, n_inits=2, max_components=4, random_state=0).fit(X)
 print("pckid", pckid.__version__, "works from", pathlib.Path(pckid.__file__).parent.name)
 """
+# Those that read files of the repository, and one of each front end.
+SDIST_TESTS = (
+    "tests/test_package.py",
+    "tests/test_readme.py",
+    "tests/test_modelfile.py",
+    "tests/cli/test_commands.py",
+    "tests/app/test_upload.py",
+    "tests/tables/test_office_files.py",
+)
 
 
 def call(*command: object) -> None:
@@ -45,6 +57,30 @@ def names(path: Path) -> list[str]:
         return sdist.getnames()
 
 
+def try_sdist(path: Path) -> None:
+    """Collect all tests of an unpacked sdist and run a few, with its own sources."""
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(path) as sdist:
+            sdist.extractall(folder, filter="data")
+        (root,) = Path(folder).iterdir()
+        test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
+        sources = os.environ | {"PYTHONPATH": str(root / "src")}
+        for arguments in (["--collect-only", "-qq"], SDIST_TESTS):
+            subprocess.run([*test, *arguments], check=True, cwd=root, env=sources)
+
+
+def try_wheel(path: Path) -> None:
+    """Install a wheel into an empty environment: with its core dependencies, then with all."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        bin_folder = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin")
+        install = [bin_folder / "python", "-m", "pip", "install", "--quiet", "--no-compile"]
+        call(*install, "--disable-pip-version-check", path)
+        call(bin_folder / "python", "-c", TRIAL)
+        call(*install, "--disable-pip-version-check", f"{path}[all]")
+        call(bin_folder / "pckid", "demo", "--out", Path(folder) / "demo")
+
+
 def main() -> None:
     """Build, check, install, run."""
     shutil.rmtree(DIST, ignore_errors=True)
@@ -55,15 +91,9 @@ def main() -> None:
         for needed in MUST_HOLD:
             if not any(name.endswith(needed) for name in names(path)):
                 sys.exit(f"{path.name} lacks {needed}")
-    with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        bin_folder = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin")
-        wheel = next(path for path in built if path.suffix == ".whl")
-        install = [bin_folder / "python", "-m", "pip", "install", "--quiet"]
-        call(*install, "--disable-pip-version-check", wheel)
-        call(bin_folder / "python", "-c", TRIAL)
-        call(*install, "--disable-pip-version-check", f"{wheel}[all]")
-        call(bin_folder / "pckid", "demo", "--out", Path(folder) / "demo")
+    sdist, wheel = (next(path for path in built if path.suffix == end) for end in (".gz", ".whl"))
+    try_wheel(wheel)
+    try_sdist(sdist)
     print("wheel and sdist are fine:", ", ".join(path.name for path in built))
 
 

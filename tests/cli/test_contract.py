@@ -1,7 +1,6 @@
 """What every command promises: exit codes, whole files, quiet pipes."""
 
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -79,6 +78,7 @@ def test_wrong_usage_ends_with_2(pckid, tables, arguments):
     assert (tables / "good.csv").read_bytes() == content
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 @pytest.mark.parametrize("option", ["--out", "--report", "--save"])
 @pytest.mark.parametrize("target", ["kept.csv", "new.csv", "nowhere/out.csv", "link.html"])
 def test_links_are_not_followed(pckid, tables, option, target):
@@ -126,6 +126,7 @@ def test_a_full_disk_leaves_nothing_behind(pckid, tables, monkeypatch):
     assert not [path for path in tables.iterdir() if path.name.endswith(".tmp")]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such device on Windows")
 def test_a_device_can_be_written_to(pckid, tables):
     (tables / "out.csv").symlink_to("/dev/null")
     assert pckid("cluster", "good.csv", "-k", 2, "--out", "out.csv", *QUICK).code == 0
@@ -142,6 +143,7 @@ def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
     assert "PCKID_DEBUG=1" in result.err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a pipe closes otherwise on Windows")
 def test_a_closed_pipe_is_a_quiet_end(tables):
     # A command that needs none of the heavy imports; all of them end in the same place.
     reader, writer = os.pipe()
@@ -153,6 +155,7 @@ def test_a_closed_pipe_is_a_quiet_end(tables):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="no such signal on Windows")
 def test_ctrl_c_ends_with_130_and_no_output(tables):
     command = [
         *COMMAND,
@@ -175,6 +178,7 @@ def test_ctrl_c_ends_with_130_and_no_output(tables):
 
 def run_on_terminal(arguments, folder, **environment):
     """Run a command whose standard error is a terminal; return stdout and what was shown."""
+    pty = pytest.importorskip("pty", reason="no such terminals on Windows")
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, *arguments],

@@ -108,11 +108,12 @@ def test_formulas_are_escaped_on_request(pckid, hostile):
     assert all(np.isfinite(float(cell)) for cell in numbers)
 
 
-def test_endless_input_is_refused(pckid, tmp_path):
-    for path, says in (("/dev/zero", "is a device"), ("/dev/null", "is a device")):
-        result = pckid("inspect", path)
-        assert result.code == 3
-        assert says in result.err
+@pytest.mark.skipif(os.name == "nt", reason="no such devices on Windows")
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_endless_input_is_refused(pckid, path):
+    result = pckid("inspect", path)
+    assert result.code == 3
+    assert "is a device" in result.err
 
 
 @pytest.mark.parametrize(

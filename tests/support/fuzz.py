@@ -9,7 +9,6 @@ import contextlib
 import copy
 import io
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -346,8 +345,6 @@ def main(names: list[str]) -> None:
         begun = time.monotonic()
         work, count = WORK[name]
         print(f"{name}, {count}: {work(count)}, {time.monotonic() - begun:.0f} s", flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory of the process: {peak:.0f} MB")
 
 
 if __name__ == "__main__":

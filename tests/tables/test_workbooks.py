@@ -5,7 +5,6 @@ import datetime
 import gzip
 import io
 import re
-import resource
 import struct
 import sys
 import zipfile
@@ -266,6 +265,7 @@ def test_a_directory_that_lies_about_sizes_is_not_believed(tmp_path):
 
 def read_or_refused(path):
     """Read a hostile file; whether it is refused or not, no process takes a gigabyte."""
+    resource = pytest.importorskip("resource", reason="not measured on Windows")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with contextlib.suppress(TableError):
         assert read(path).num_rows < 10
