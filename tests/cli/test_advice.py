@@ -144,6 +144,15 @@ def test_dates_are_left_out_or_used(pckid, tmp_path):
     assert json.loads(done.out)["cluster_sizes"] == [20, 20]
 
 
+def test_dates_that_are_left_out_need_no_cell_corrected(pckid, tmp_path):
+    rows = [f"{i % 24}:{i + 10},{i % 2 * 9 + i % 5}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["seen,x", *rows, "17:,4"]))
+    found = json.loads(pckid("inspect", "t.csv", "--json").out)
+    kinds = [(each["kind"], each["used"]) for each in found["columns"]]
+    assert kinds == [("duration", False), ("number", True)]
+    assert "cannot be read" not in pckid("inspect", "t.csv").out.decode()
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

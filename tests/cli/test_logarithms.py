@@ -30,6 +30,7 @@ def test_the_model_takes_logarithms_of_new_rows(pckid, tmp_path):
     model = load(tmp_path / "m")
     assert list(model.log_columns) == names
     assert "--log weight" in (tmp_path / "r.html").read_text()
+    assert not done.told("long tails")
     assert pckid("predict", "m", "t.csv", "-o", "again.csv").code == 0
     np.testing.assert_array_equal(pd.read_csv(tmp_path / "again.csv")["cluster"], found)
     streamed = pckid(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid.input.cells import as_text, is_missing, numbers
-from pckid.input.columns import as_array, as_frame, cells_of, holds_categories, list_orders
+from pckid.input.columns import DATES, as_array, as_frame, cells_of, holds_categories, list_orders
 from pckid.input.known import in_order_of
 
 MAX_CATEGORIES = 10
@@ -72,6 +72,11 @@ def _read_outcome(name: str, column: Any, n_samples: int) -> OutcomeCells:
     seen = [cell for cell in cells if not is_missing(cell)]
     if not seen:
         raise ValueError(f"Outcome {name!r} has no value. Leave it out.")
+    if isinstance(seen[0], DATES):
+        raise ValueError(
+            f"Outcome {name!r} holds dates or times. Turn them into numbers, for example days "
+            "since a fixed date."
+        )
     if all(isinstance(cell, bool | np.bool_) for cell in seen) or not holds_categories(column):
         values = numbers(cells, repr(name))
         if np.isinf(values).any():

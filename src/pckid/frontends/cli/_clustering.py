@@ -66,10 +66,11 @@ def run_cluster(given: SimpleNamespace) -> None:
         if given.file:  # so that too many rows show before the work
             table_format(given.file, prepared.table.n_rows if rows is None else None)
         _words.tell_prepared(prepared)
+        logs = _words.find_log_columns(given.log_columns, prepared) or estimator.log_columns
+        prepared = _words.settle_logs(prepared, logs)
         estimator.set_params(
             column_groups=_words.find_column_groups(given.groups, prepared),
-            log_columns=_words.find_log_columns(given.log_columns, prepared)
-            or estimator.log_columns,
+            log_columns=logs,
             categorical_features=list(prepared.counts) or None,
         )
         _cluster(estimator, prepared, rows, given)

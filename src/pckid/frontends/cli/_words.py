@@ -1,6 +1,7 @@
 """What the shell says about a table, and what its options mean."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import Any
@@ -103,6 +104,20 @@ def find_log_columns(asked: Sequence[str], prepared: Prepared) -> list[str] | No
                 )
         found += names
     return list(dict.fromkeys(found)) or None
+
+
+def settle_logs(prepared: Prepared, names: Sequence[str] | None) -> Prepared:
+    """Leave columns out of the question about long tails if their logarithm is taken."""
+    problems = []
+    taken = set(names or ())
+    for each in prepared.problems:
+        if each.code == "long tails":
+            left = [name for name in each.data["columns"] if name not in taken]
+            if not left:
+                continue
+            each = each._replace(column=left[0], data={"columns": left})
+        problems.append(each)
+    return replace(prepared, problems=tuple(problems))
 
 
 def tell_notes(notes: Iterable[Fact]) -> None:

@@ -98,7 +98,9 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     columns = []
     for name in names:
         reading, summary = found.readings[name], summarise_column(name, numbers[name])
-        kind = "text" if name in wrong else reading.kind
+        # Dates that are left out need no cell corrected.
+        aside = name not in used and reading.kind in ("date", "duration")
+        kind = "text" if name in wrong and not aside else reading.kind
         if kind not in ("text", "date", "duration") and summary.n_distinct <= 1:
             kind = "constant" if summary.n_observed else "empty"
         # None where nothing is observed, for JSON knows no NaN.
