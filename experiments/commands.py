@@ -142,7 +142,7 @@ def landcover(**options: Any) -> None:
     """Cluster pairs of land-cover classes whose pixels are partly hidden by clouds.
 
     The paper's own data, of Hardangervidda, are not public; other pixels stand in for them. Writes
-    results.csv, the paper's table 1 (as text, CSV and Markdown) and one embedding.
+    results.csv, the paper's table 1 (as CSV and Markdown) and one embedding.
 
     \b
     Examples:

@@ -180,7 +180,7 @@ def write_comparison(
         overall = verdict.overall(part)
         tables.write(overall, out, f"{prefix}{group}_overall")
         texts.append(f"## {GROUPS[group]}\n\n{verdict.summarise_ranks(part)}")
-        say(tables.as_text(overall))
+        say(tables.as_markdown(overall))
         say(verdict.losses(part))
         draw_ranks(part, out / f"{prefix}{group}_ranks.png", say)
     path = out / f"{prefix}summary.md"

@@ -38,12 +38,12 @@ def write_paper_table(
     own = [row for row in rows if row["method"] in METHODS]
     table = tables.accuracy_table(rename(own), corner, lambda case: case[1])
     tables.write(table, out, name)
-    say(tables.as_text(table))
+    say(tables.as_markdown(table))
     say(verdict(table))
     if len(own) < len(rows):
         table = tables.accuracy_table(rename(rows), corner, lambda case: case[1])
         tables.write(table, out, f"{name}_also")
-        say(tables.as_text(table))
+        say(tables.as_markdown(table))
 
 
 def verdict(table: tables.ResultTable) -> str:

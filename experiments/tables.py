@@ -1,4 +1,4 @@
-"""Tables of results: means over runs, as text, CSV and Markdown, the best of each row marked."""
+"""Tables of results: means over runs, as CSV and Markdown, the best of each row marked."""
 
 from __future__ import annotations
 
@@ -139,26 +139,16 @@ def best_of_row(values: NDArray, digits: int) -> NDArray[np.bool_]:
     return (rounded == rounded.max(axis=1, keepdims=True)) & ~np.isnan(values)
 
 
-def as_text(table: ResultTable) -> str:
-    """Render for a terminal; a star marks the best."""
-    cells = _cells(table, lambda text, best: f"{text}*" if best else f"{text} ")
-    header = [table.corner, *(f"{column} " for column in table.columns)]
-    lines = [header, *cells]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    rule = "  ".join("-" * width for width in widths)
-    first, *others = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    return "\n".join([first, rule, *others]) + "\n"
-
-
 def as_markdown(table: ResultTable) -> str:
-    """Render as Markdown; the best in bold."""
-    cells = _cells(table, lambda text, best: f"**{text}**" if best else text)
+    """Render as Markdown; the best in bold, ends of intervals in brackets."""
+    low, high = np.full((2, *table.values.shape), np.nan) if table.ends is None else table.ends
+    cells = [[name] for name in table.rows]
+    for (i, j), x in np.ndenumerate(table.values):
+        digits = table.digits[j]
+        text = "-" if np.isnan(x) else f"{x:.{digits}f}"
+        text = f"**{text}**" if table.best[i, j] else text
+        ends = f" [{low[i, j]:.{digits}f}, {high[i, j]:.{digits}f}]"
+        cells[i].append(text if np.isnan(low[i, j]) else text + ends)
     lines = [[table.corner, *table.columns], ["---", *["---:"] * len(table.columns)], *cells]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -181,22 +171,10 @@ def as_csv(table: ResultTable) -> str:
 
 
 def write(table: ResultTable, folder: Path, name: str) -> list[Path]:
-    """Write a table in all three forms; returns the files."""
+    """Write a table in both forms; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    forms = {".txt": as_text, ".md": as_markdown, ".csv": as_csv}
+    forms = {".md": as_markdown, ".csv": as_csv}
     paths = [folder / f"{name}{suffix}" for suffix in forms]
     for path, render in zip(paths, forms.values(), strict=True):
         path.write_text(render(table), encoding="utf-8")
     return paths
-
-
-def _cells(table: ResultTable, mark: Callable[[str, bool], str]) -> list[list[str]]:
-    """Write the numbers of each row out, the best marked, its name before them."""
-    low, high = np.full((2, *table.values.shape), np.nan) if table.ends is None else table.ends
-    lines = [[name] for name in table.rows]
-    for (i, j), x in np.ndenumerate(table.values):
-        digits = table.digits[j]
-        text = mark("-" if np.isnan(x) else f"{x:.{digits}f}", bool(table.best[i, j]))
-        ends = f" [{low[i, j]:.{digits}f}, {high[i, j]:.{digits}f}]"
-        lines[i].append(text if np.isnan(low[i, j]) else text + ends)
-    return lines

@@ -41,7 +41,7 @@ def test_images_of_scikit_learn(small_images, tmp_path, quick):
     assert ours[0] - ours[1] < 0.03
     assert ours[1] > found["ZI+kmeans"][1]
     names = {path.name for path in tmp_path.iterdir()}
-    assert {"results.csv", "accuracy.md", "accuracy.txt", "accuracy.csv"} <= names
+    assert {"results.csv", "accuracy.md", "accuracy.csv"} <= names
     assert {"accuracy.png", "patterns.png", "embeddings.png"} <= names
 
 
