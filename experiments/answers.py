@@ -90,18 +90,20 @@ def judge_classes(n_rows: int, run: int, seed: int) -> Row:
     return {"kind": "classes", "name": "latent classes", "rows": n_rows, **found}
 
 
-def plan(runs: int, seed: int, only: str | None = None) -> list[tuple[Callable[..., Row], tuple]]:
+def plan(
+    runs: int, seed: int, only: str | None = None, sizes: Sequence[int] = N_ROWS[:3]
+) -> list[tuple[Callable[..., Row], tuple]]:
     """List what is to be judged; tables of 5,000 rows in every second run.
 
-    `only` is one of the shapes, "families": tables with groups, or "close": groups 3 standard
-    deviations apart beside coins.
+    `only` is one of the shapes, of which tables of `sizes` rows are judged, "families": tables with
+    groups, or "close": groups 3 standard deviations apart beside coins.
     """
     tasks: list[tuple[Callable[..., Row], tuple]] = []
     for run in range(runs):
         if only == "close":
             tasks += _plan_coins(run, seed, DISTANCES[:1])
         elif only in SHAPES:
-            tasks += [(judge_shape, (only, n_rows, run, seed)) for n_rows in N_ROWS[:3]]
+            tasks += [(judge_shape, (only, n_rows, run, seed)) for n_rows in sizes]
         if only in (None, "families"):
             for n_rows in (120, 600):
                 tasks += [(judge_family, (name, n_rows, run, seed)) for name in simulated.FAMILIES]
@@ -151,13 +153,15 @@ def answer(
     only: str | None = None,
     runs: int = 24,
     seed: int = 0,
+    sizes: Sequence[int | str] = (),
     jobs: int = 1,
     say: Callable[[str], None] = click.echo,
 ) -> list[Row]:
     """Judge all tables, write results.csv, and tabulate the answers."""
     # One thread each: there are as many processes as cores.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    tasks = judge_folders(folders, half) if folders else plan(runs, seed, only)
+    n_rows = [int(size) for size in sizes] or N_ROWS[:3]
+    tasks = judge_folders(folders, half) if folders else plan(runs, seed, only, n_rows)
     rows = Parallel(n_jobs=jobs)(delayed(function)(*given) for function, given in tasks)
     Path(out).mkdir(parents=True, exist_ok=True)
     fields = list(dict.fromkeys(field for row in rows for field in row))
@@ -252,6 +256,13 @@ def _mean(rows: Sequence[Row], field: str) -> float:
 @click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
 @click.option("--half", type=click.Choice(["choose", "report"]), help="Which half of the tables.")
 @click.option("--only", type=click.Choice([*SHAPES, "families", "close"]), help="A part.")
+@click.option(
+    "--rows",
+    "sizes",
+    type=click.Choice([str(n) for n in N_ROWS]),
+    multiple=True,
+    help="Sizes of the tables of one shape.  [default: all but the largest]",
+)
 @click.option("--runs", type=click.IntRange(1), default=24, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=int, default=1, show_default=True)
