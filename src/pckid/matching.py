@@ -24,7 +24,7 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import compare_rows
-from pckid.spectral.grouping import Grouping
+from pckid.spectral.grouping import Clustering
 
 LEAST_OVERLAP = 0.5  # a match below this is none
 N_RESAMPLES = 20
@@ -158,12 +158,12 @@ class ClusterMatches(NamedTuple):
 class Followed(NamedTuple):
     """The clusters of a fit in the order of an earlier model, and what became of these."""
 
-    grouping: Grouping
+    clustering: Clustering
     matches: ClusterMatches
     names: list[str | None]  # of the clusters
 
 
-def follow_model(estimator: Any, earlier: Any, X: Any, grouping: Grouping) -> Followed:
+def follow_model(estimator: Any, earlier: Any, X: Any, clustering: Clustering) -> Followed:
     """Number the clusters of a fit as an earlier model's where they match, and name them alike.
 
     The `estimator` has clusters, but its rows have no labels yet. The rows of `X` (n_samples,
@@ -195,10 +195,10 @@ def follow_model(estimator: Any, earlier: Any, X: Any, grouping: Grouping) -> Fo
     ]
     shown = [name or f"Cluster {number}" for number, name in enumerate(names)]
     matches = ClusterMatches(tuple(renumbered), flows[:, places], sizes, moved, titles, shown)
-    index = asarray_like(places, grouping.centers)
-    centers = take_along(grouping.centers, index)
+    index = asarray_like(places, clustering.centers)
+    centers = take_along(clustering.centers, index)
     return Followed(
-        grouping._replace(centers=centers, order=grouping.order[places]), matches, names
+        clustering._replace(centers=centers, order=clustering.order[places]), matches, names
     )
 
 
