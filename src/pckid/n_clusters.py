@@ -53,7 +53,7 @@ NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on t
 # k is chosen by four times the estimator's starts, unless that is more than forty.
 _TIMES_STARTS, _MAX_STARTS = 4, 40
 N_HALVES = 20  # of the ensemble, by which k is chosen anew
-_LEAST_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
+_MIN_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
 UNSTEADY = 0.2  # where as many halves choose another k, another run could
 CHOOSING = "choose_n_clusters"
 """The phase of a fit that chooses k."""
@@ -353,7 +353,7 @@ def spectra_of_halves(
     n_halves : int, default=20
     """
     xp, values = namespace(features), to_numpy(projection.eigenvalues)
-    n_real = int((values > _LEAST_EIGENVALUE * values[0]).sum())
+    n_real = int((values > _MIN_EIGENVALUE * values[0]).sum())
     if ensemble.n_inits < 2 or n_real < 3 or n_halves == 0:
         return []
     vectors = points[:, :n_real] / projection.eigenvalues[:n_real]
@@ -385,6 +385,6 @@ def _leading_values(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     nothing is known.
     """
     sizes, axes = eigh(B)
-    kept = sizes > _LEAST_EIGENVALUE * sizes[-1]
+    kept = sizes > _MIN_EIGENVALUE * sizes[-1]
     whitened = axes[:, kept] / np.sqrt(sizes[kept])
     return eigh(whitened.T @ A @ whitened, eigvals_only=True)[::-1]

@@ -260,7 +260,7 @@ class TestUniqueRows:
     def test_nor_in_large_tables(self, monkeypatch):
         rows = np.repeat(X, 2, axis=0)
         assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 60
-        monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 100)
+        monkeypatch.setattr("pckid.input.sample.MAX_COMPARED", 100)
         assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 120
 
     def test_draws_are_right_on_average(self):

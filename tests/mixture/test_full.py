@@ -30,7 +30,7 @@ def test_small_batches_give_what_large_ones_give(table, monkeypatch):
     stats = make_stats(table)
     params = steps(full, stats, make_start(stats, np.array([[0, 1, 2]])), 4, 1e-3)
     monkeypatch.setattr(batches, "_CELLS_HOST", 1)
-    monkeypatch.setattr(batches, "_MOST_ROWS", 4)
+    monkeypatch.setattr(batches, "_MAX_ROWS", 4)
     monkeypatch.setattr(full, "WIDTH", 2)
     small = make_stats(table)
     assert len(small.batches) > len(stats.batches)

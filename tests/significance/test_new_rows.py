@@ -240,7 +240,7 @@ def test_rows_of_the_fit_are_scored_by_mixtures_that_did_not_learn_from_them():
 
 
 def test_longer_tables_are_summarised_by_some_rows(monkeypatch, model, tables):
-    monkeypatch.setattr("pckid.describe.row_summary.MOST_ROWS", 100)
+    monkeypatch.setattr("pckid.describe.row_summary.MAX_ROWS", 100)
     table, labels = model._read(tables[0]), model.labels_
     found = summarise_rows(table, labels, 3, np.zeros(2))
     assert found.n_rows == 100

@@ -14,7 +14,7 @@ from pckid.input.columns import frame_columns
 from pckid.input.sentinels import describe_codes, find_codes
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_FEWEST_NAMED = 50  # rows; of fewer, measurements may well be all different
+_MIN_NAMED = 50  # rows; of fewer, measurements may well be all different
 _CALLERS = ("sklearn", "joblib")
 _SEARCH = os.path.join("sklearn", "model_selection")
 # The kinds and lines of code of warnings from within a search that were shown.
@@ -262,7 +262,7 @@ def warn_identifiers(X: Any, values: Any, name: Callable[[int], str]) -> None:
     whole; floats are left alone, and so are tables of few rows. `name` gives what to call column j.
     """
     columns = frame_columns(X)
-    if columns is None or not isinstance(values, np.ndarray) or len(values) < _FEWEST_NAMED:
+    if columns is None or not isinstance(values, np.ndarray) or len(values) < _MIN_NAMED:
         return
     found = []
     for j, column in enumerate(columns):

@@ -26,7 +26,7 @@ _ROUNDING = 32.0
 # not, as Varadhan and Roland have it.
 _GROWTH = 4.0
 # EM steps of a cycle in which the extrapolation is given up.
-_MOST_STEPS = 3
+_MAX_STEPS = 3
 
 
 class FittedMixtures(NamedTuple):
@@ -153,7 +153,7 @@ def settle(steps: Steps, params: Any, sums: Any, *, tol: float, max_iter: int) -
     enough = max(_LEFT * tol / resp.shape[-1], _ROUNDING * eps * abs(current))
     gains: list[float] = []
     before, limit = (float("inf"), 1.0), _GROWTH
-    while len(gains) + _MOST_STEPS <= max_iter:
+    while len(gains) + _MAX_STEPS <= max_iter:
         first = steps.advance(params, sums)
         sums, after_first = steps.expect_held(first, resp)
         second = steps.advance(first, sums)

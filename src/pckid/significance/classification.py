@@ -20,7 +20,7 @@ from pckid.mixture.em import iterate, posterior, share_among_components
 _FLOOR = 0.01
 # EM is looked at after so many steps, and takes no more than the second number; it stops when
 # these move no mean, weight or probability by more than the third.
-_STEPS, _MOST_STEPS, _STILL = 2, 200, 0.001
+_STEPS, _MAX_STEPS, _STILL = 2, 200, 0.001
 # It stops as well before the posteriors of the labels are, on average, lower by this than those of
 # the likeliest clusters: the components would no longer be the clusters that the labels name.
 # Clusters that are no clouds, or whose columns are correlated, drive them there.
@@ -93,7 +93,7 @@ def _run(
     `member` (n_clusters, n_samples) is 1 for the label of each row.
     """
     xp, share = namespace(params.means), share_among_components()
-    for n_steps in range(0, _MOST_STEPS, _STEPS):
+    for n_steps in range(0, _MAX_STEPS, _STEPS):
         after = iterate(product, stats, params, n_iter=_STEPS, floor=_FLOOR, share=share)
         likely = _posteriors_of(stats, after)[0]
         if (likely.max(axis=0) - (likely * member).sum(axis=0)).mean() > _FARTHEST:
@@ -101,7 +101,7 @@ def _run(
         moved, params = float(xp.max(xp.abs(_flatten(after) - _flatten(params)))), after
         if moved < _STILL:
             return n_steps + _STEPS, params
-    return _MOST_STEPS, params
+    return _MAX_STEPS, params
 
 
 def _flatten(params: product.Parameters) -> Array:

@@ -13,7 +13,7 @@ from pckid._utils.parallel import blas_threads, meanwhile
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
-from pckid.ensemble.outliers import MOST_USUAL, FeatureScorer, project_and_score
+from pckid.ensemble.outliers import MAX_USUAL, FeatureScorer, project_and_score
 from pckid.ensemble.score_scale import OwnScores, ScoreScale, fit_score_scale, keep_scores
 from pckid.input.sample import Sample
 from pckid.input.table import Table, take
@@ -32,7 +32,7 @@ from pckid.spectral.membership import cluster_by_parts, sharpness_of
 
 _TURNS = 20
 # Of more rows than there are landmarks, so many say what scores are usual.
-_MOST_SCORED = 1_000
+_MAX_SCORED = 1_000
 # Starts of k-means where several numbers of clusters are tried.
 _N_STARTS = 20
 
@@ -246,7 +246,7 @@ def _deviate(
     """
     sample, some = training.drawn.sample, np.arange(len(rows))
     if len(rows) < sample.table.n_samples:
-        some = some_rows(some, _MOST_SCORED)
+        some = some_rows(some, _MAX_SCORED)
     unseen = training.find_unseen(rows[some])
     # Of a row that comes several times, mixtures learn from the other ones also if it is new.
     counts = np.bincount(sample.places, minlength=sample.table.n_samples)
@@ -258,7 +258,7 @@ def _deviate(
         index = asarray_like(places, table.values)
         return take_along(features, index, 1), take(table, index)
 
-    scorer, few = FeatureScorer(training.kernel, table), some_rows(np.arange(len(some)), MOST_USUAL)
+    scorer, few = FeatureScorer(training.kernel, table), some_rows(np.arange(len(some)), MAX_USUAL)
     usual = scorer.usual_deviations(*pick(some[few]), unseen[:, few], jobs)
     chosen, own = pick(some)
     deviations = scorer.deviation(chosen, usual, own, jobs, unseen)
