@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 from experiments.progress import experiment_progress
-from pckid import PCKID, UncountedColumnsWarning, assess
+from pckid import PCKID, IgnoredColumnsWarning, assess
 from pckid.describe.clusters import differences_to_nearest, distinguishing_features
 from pckid.describe.descriptions import ClusterDescription, Trait, describe_cluster
 
@@ -119,7 +119,7 @@ def describe_table(design: Design, run: int, seed: int) -> list[Found]:
     if design.weak:
         return found
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UncountedColumnsWarning)
+        warnings.simplefilter("ignore", IgnoredColumnsWarning)
         model = PCKID(design.n_groups, random_state=seed).fit(X)
         verdict = assess(model, X, n_resamples=1).has_groups is not False
     labels = model.labels_

@@ -28,7 +28,7 @@ from pckid.input.known import KnownMembers, check_known, in_order_of
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
-from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
+from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_ignored
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.significance.ensemble import with_few_mixtures
@@ -85,7 +85,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given; 1 says that there are no clear groups, and 15,
         with a `ClusterLimitWarning`, that there may be more. Columns that agree with no other are
-        then not used, which an `UncountedColumnsWarning` says. A fit takes two to ten times as long
+        then not used, which an `IgnoredColumnsWarning` says. A fit takes two to ten times as long
         as with a given number: some 2 s on one core at 1,000 rows, hardly more at 20,000.
     n_inits : int or "auto", default="auto"
         Random starts for each number of components; the paper's Q, there 30. "auto" takes 10, and
@@ -732,7 +732,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             logs = logs_as_scaled(X, self._kernel.scaling)
             drawn = same._draw(asarray_like(logs, self._kernel.scaling.center), **same._needs())
         if hasattr(self, "choice_"):
-            drawn = drawn.without(self.choice_.uncounted)
+            drawn = drawn.without(self.choice_.ignored)
         return regroup(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
 
     def _read_groups(
@@ -764,8 +764,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         at_least = 0 if members is None else len(members.counts)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
-        uncounted = [column_name(self, j) for j in self.choice_.uncounted]
-        warn_uncounted(uncounted, training.drawn.sample.n_empty - n_empty)
+        ignored = [column_name(self, j) for j in self.choice_.ignored]
+        warn_ignored(ignored, training.drawn.sample.n_empty - n_empty)
         return training
 
     def _grow_if_asked(self, training: Training) -> Training:

@@ -78,7 +78,7 @@ class Choice(NamedTuple):
         How clear the clusters are beside those of tables without groups; None where that was not
         tested: with fewer than 20 distinct rows, unless there are 60 rows and more distinct ones
         than clusters.
-    uncounted : tuple of int
+    ignored : tuple of int
         Columns that show no groups, and are left out: those that split clusters which no other
         column tells apart, and those that go with no other column.
     votes : ndarray of shape (n_candidates,)
@@ -91,7 +91,7 @@ class Choice(NamedTuple):
     scores: np.ndarray
     eigenvalues: np.ndarray
     compared: Comparison | None = None
-    uncounted: tuple[int, ...] = ()
+    ignored: tuple[int, ...] = ()
     votes: np.ndarray = np.empty(0)
 
     @property
@@ -218,9 +218,9 @@ def choose_or_none(
         # Nothing but gaps tells groups in one column; the walk also drops after pieces of a group.
         n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
         choice = choice._replace(n_clusters=n_separated if n_separated > 1 else choice.n_clusters)
-    choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
+    choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
     tested, n_distinct = drawn.sample, _count_distinct(drawn.sample)
-    if n_distinct < MIN_ROWS and choice.uncounted:
+    if n_distinct < MIN_ROWS and choice.ignored:
         # Columns that are nearly constant may be constant in null tables.
         tested = all_columns.drawn.sample
         n_distinct = _count_distinct(tested)
@@ -231,7 +231,7 @@ def choose_or_none(
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
     if choice.n_clusters == 1:
-        return choice._replace(uncounted=()), all_columns
+        return choice._replace(ignored=()), all_columns
     return choice, training
 
 

@@ -15,7 +15,7 @@ from pckid.input.one_hot import with_one_hot
 from pckid.input.table import (
     Scaling,
     Table,
-    measure,
+    fit_scaling,
     place_scaling,
     standardise,
     take,
@@ -224,7 +224,7 @@ def _measure(
 ) -> Scaling:
     """Measure the columns of rows that count alike or by weights; raise if none varies."""
     shares = relative(weights)
-    scaling = measure(
+    scaling = fit_scaling(
         X,
         categorical,
         groups=sampling.roles.scales,
