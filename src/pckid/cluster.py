@@ -449,13 +449,13 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """Compute the chance that each row, seen in `fit` or new, belongs to each cluster.
 
         With a the distance in the embedding to the nearest centre and b_j that to centre j, the
-        membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β
-        is found in `fit`: twice, a random quarter of the mixtures finds clusters by itself from a
-        quarter of the rows, and β makes the clusters that rows get there most likely; few rows
-        widen it. So where there are groups, of the rows at 0.9 about nine in ten keep their cluster
-        with another ensemble on resampled rows, and on other rows nearly as many. It says how
-        reproducible a row's cluster is, not that the cluster is real: where there are no groups it
-        is far too high for other rows.
+        membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The inverse
+        temperature β is found in `fit`: twice, a random quarter of the mixtures finds clusters by
+        itself from a quarter of the rows, and β makes the clusters that rows get there most likely;
+        few rows widen it. So where there are groups, of the rows at 0.9 about nine in ten keep
+        their cluster with another ensemble on resampled rows, and on other rows nearly as many. It
+        says how reproducible a row's cluster is, not that the cluster is real: where there are no
+        groups it is far too high for other rows.
 
         Parameters
         ----------
@@ -689,7 +689,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             self._kernel,
             self._projection,
             self._centers,
-            self._sharpness,
+            self._inverse_temperature,
             self._score_scale,
             groups,
         )
@@ -800,7 +800,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             groups=self._read_groups(groups, rows, sample),
         )
         self._projection, self._centers = found.projection, found.centers
-        self._sharpness, self._score_scale = found.sharpness, found.scores.scale
+        self._inverse_temperature, self._score_scale = found.inverse_temperature, found.scores.scale
         self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
         self.inertia_ = found.inertia
         return found, members

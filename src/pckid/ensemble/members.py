@@ -353,7 +353,7 @@ def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> An
         params,
         n_iter=plan.max_iter,
         floor=plan.floor,
-        share=em.share_among_components(weights),
+        resp_of=em.weighted_posterior(weights),
     )
 
 
@@ -386,13 +386,13 @@ def _train_on_shared_rows(
     def assign(closeness: Array) -> Array:
         return (layout.winners(closeness[0, ...]) * weights)[None, ...]
 
-    def share(log_joint: Array, rows: Array | None) -> Array:
+    def resp_of(log_joint: Array, rows: Array | None) -> Array:
         return (layout.posteriors(log_joint[0, ...]) * weights)[None, ...]
 
     stats = family.statistics(table)._replace(n_counted=plan.n_rows)
     params = start_from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
     n_iter, floor = plan.max_iter, plan.floor
-    params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
+    params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, resp_of=resp_of)
     return list(zip(runs, side_by_side.split(params, shapes), strict=True))
 
 

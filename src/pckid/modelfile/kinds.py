@@ -97,7 +97,7 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     facts, named = _pack_kernel(estimator)
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
-    facts["sharpness"] = float(estimator._sharpness)
+    facts["sharpness"] = float(estimator._inverse_temperature)  # its name in files
     middle, spread, usual = estimator._score_scale
     facts["score_scale"] = [middle, spread]
     if usual is not None:
@@ -141,8 +141,11 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     estimator._centers = estimator.cluster_centers_ = reader.take("centers", Spec((k, k)))
     estimator.eigenvalues_ = found["eigenvalues"]
     estimator.inertia_ = checking.number(facts, "inertia")
-    estimator._sharpness = checking.number(facts, "sharpness")
-    require(estimator._sharpness > 0, "the sharpness of its memberships is not positive.")
+    estimator._inverse_temperature = checking.number(facts, "sharpness")
+    require(
+        estimator._inverse_temperature > 0,
+        "the inverse temperature of its memberships is not positive.",
+    )
     estimator._score_scale = _read_score_scale(facts, reader, kernel.scaling)
     estimator.n_clusters_ = estimator._n_features_out = k
     estimator._summary = _read_summary(reader, kernel.scaling, k)

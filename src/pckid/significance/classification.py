@@ -14,7 +14,7 @@ import numpy as np
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
 from pckid.input.table import Table
 from pckid.mixture import product
-from pckid.mixture.em import iterate, posterior, share_among_components
+from pckid.mixture.em import iterate, posterior, weighted_posterior
 
 # The smallest variance of a component, in units of the column's variance.
 _FLOOR = 0.01
@@ -69,9 +69,9 @@ def fit_posteriors(
     found = [_posteriors_of(stats, first)]
     if n_draws:
         weights = asarray_like(drawn[:, None, :], values, dtype=values.dtype)
-        share = share_among_components(weights)
+        resp_of = weighted_posterior(weights)
         many = _start(stats, resp * weights)
-        many = iterate(product, stats, many, n_iter=n_steps, floor=_FLOOR, share=share)
+        many = iterate(product, stats, many, n_iter=n_steps, floor=_FLOOR, resp_of=resp_of)
         found.append(_posteriors_of(stats, many))
     return ClassPosteriors(
         np.concatenate(found), np.concatenate([np.ones((1, len(labels))), drawn])
@@ -92,9 +92,9 @@ def _run(
 
     `member` (n_clusters, n_samples) is 1 for the label of each row.
     """
-    xp, share = namespace(params.means), share_among_components()
+    xp, resp_of = namespace(params.means), weighted_posterior()
     for n_steps in range(0, _MAX_STEPS, _STEPS):
-        after = iterate(product, stats, params, n_iter=_STEPS, floor=_FLOOR, share=share)
+        after = iterate(product, stats, params, n_iter=_STEPS, floor=_FLOOR, resp_of=resp_of)
         likely = _posteriors_of(stats, after)[0]
         if (likely.max(axis=0) - (likely * member).sum(axis=0)).mean() > _FARTHEST:
             return n_steps, params

@@ -28,7 +28,7 @@ from pckid.spectral.kmeans import (
     nearest,
 )
 from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
-from pckid.spectral.membership import cluster_by_parts, sharpness_of
+from pckid.spectral.membership import calibrate_membership, cluster_by_parts
 
 _TURNS = 20
 # Of more rows than there are landmarks, so many say what scores are usual.
@@ -57,7 +57,7 @@ class Clustering(NamedTuple):
     projection: Projection
     centers: Array  # (n_clusters, n_clusters), the largest cluster first
     inertia: float
-    sharpness: float  # of the rows' memberships, see `membership`
+    inverse_temperature: float  # of the rows' memberships, see `membership`
     points: Array  # (n_samples, n_clusters), the coordinates of the rows of the sample
     scores: SampleScores
     order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known rows first
@@ -120,10 +120,10 @@ def cluster_sample(
             training, n_clusters, projection, landmarks, scores, how, jobs
         )
         n_groups = None if groups is None else len(np.unique(groups[landmarks.rows]))
-        sharpness = sharpness_of(
+        inverse_temperature = calibrate_membership(
             distances, clustering.centers, landmarks.parts, landmarks.weights, n_groups
         )
-    return clustering._replace(sharpness=sharpness)
+    return clustering._replace(inverse_temperature=inverse_temperature)
 
 
 def embed_landmarks(
@@ -195,8 +195,8 @@ def cluster_embedding(
 ) -> tuple[Clustering, Array]:
     """Cluster the landmarks by k-means, then all rows of the sample from there.
 
-    Returns the clusters, whose memberships have no sharpness yet, and how far the landmarks are
-    from them (n_clusters, n_landmarks).
+    Returns the clusters, whose memberships have no inverse temperature yet, and how far the
+    landmarks are from them (n_clusters, n_landmarks).
     """
     kernel, sample = training.kernel, training.drawn.sample
     _, weights, points, known_points, anchors, found, _ = landmarks
