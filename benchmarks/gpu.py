@@ -81,7 +81,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
     ("order of the clusters", pckid.spectral.grouping, "largest_first"),
     ("clusters by parts of the ensemble", pckid.spectral.grouping, "cluster_by_parts"),
-    ("sharpness of the memberships", pckid.spectral.grouping, "sharpness_of"),
+    ("calibration of the memberships", pckid.spectral.grouping, "calibrate_membership"),
     ("coordinates of the rows to learn from", pckid.spectral.grouping, "project"),
     ("their coordinates and outlier scores", pckid.spectral.grouping, "project_and_score"),
     ("standardise all rows", pckid.cluster, "standardise"),

@@ -50,7 +50,7 @@ def judge(X: NDArray, categorical: NDArray, y: NDArray | None, seed: int) -> Row
         model = PCKID("auto", random_state=seed, categorical_features=places, n_jobs=1).fit(X)
         found = assess(model, X, n_resamples=0, n_jobs=1)
     row = {"answer": str(found.answer), "chosen": model.n_clusters_, "gaps": found.n_separated}
-    row |= {"p_value": found.p_value, "uncounted": len(model.choice_.uncounted)}
+    row |= {"p_value": found.p_value, "ignored": len(model.choice_.ignored)}
     if y is not None:
         rows = model.labels_ >= 0
         row["right"] = int(model.n_clusters_ == len(np.unique(y)))

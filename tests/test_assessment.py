@@ -96,7 +96,7 @@ def test_noise_has_no_clear_groups():
 
 
 # With three groups the last column is noise.
-@pytest.mark.filterwarnings("ignore::pckid.UncountedColumnsWarning")
+@pytest.mark.filterwarnings("ignore::pckid.IgnoredColumnsWarning")
 @pytest.mark.parametrize(
     ("n_rows", "n_groups"), [(60, 1), pytest.param(700, 3, marks=pytest.mark.slow)]
 )
@@ -145,7 +145,7 @@ def test_a_column_that_does_not_count_is_noted_and_shows_no_gap():
     X = np.column_stack([blobs(300), np.random.default_rng(1).integers(2, size=300)])
     found = assess(fitted(X, 6), X, n_resamples=0, random_state=0)
     # Column 3 is noise, and 4 a coin.
-    assert found.uncounted == ["3", "4"]
+    assert found.ignored == ["3", "4"]
     assert found.n_separated == 3
 
 
@@ -204,9 +204,9 @@ VERDICTS = {
     "no groups, two null tables as clear": replace(NONE, statistic=8.0, p_value=0.064),
     "no groups, clusters found again": replace(NONE, cluster_recovery=np.array([1.0, 0.9, 0.95])),
     "no groups, clusters not found again": replace(NONE, cluster_recovery=np.array([1.0, 0.5, 1])),
-    "columns that do not count": replace(GROUPS, uncounted=["3", "4"]),
-    "a column that does not count": replace(GROUPS, uncounted=["3"]),
-    "a column that the choice dropped": replace(GROUPS, uncounted=["3"], chosen=True),
+    "columns that do not count": replace(GROUPS, ignored=["3", "4"]),
+    "a column that does not count": replace(GROUPS, ignored=["3"]),
+    "a column that the choice dropped": replace(GROUPS, ignored=["3"], chosen=True),
     "a small cluster": replace(GROUPS, small=[2]),
     "codes": replace(GROUPS, codes=["Column 1 holds -999 in 12 rows."]),
     "follows a column": replace(GROUPS, follows=["1"]),

@@ -173,7 +173,7 @@ def test_blocks_give_the_clusters_of_memory(kind, n_rows, monkeypatch):
 @pytest.mark.parametrize("chunks", [90, 35])
 def test_of_many_known_rows_as_many_of_each_group_lead(chunks, monkeypatch):
     da = pytest.importorskip("dask.array")
-    monkeypatch.setattr(known_module, "MOST_KNOWN", 12)
+    monkeypatch.setattr(known_module, "MAX_KNOWN", 12)
     known = known_rows(*np.flatnonzero(TRUTH == 0), *np.flatnonzero(TRUTH == 1), 2, 5)
     expected = PCKID(3, **SETTING).fit(X, known=known)
     counts = {group.name: (group.n_rows, group.n_compared) for group in expected.known_groups_}
@@ -184,7 +184,7 @@ def test_of_many_known_rows_as_many_of_each_group_lead(chunks, monkeypatch):
     assert_same(
         PCKID(3, **SETTING).fit(da.from_array(X, chunks=(chunks, 4)), known=known), expected
     )
-    monkeypatch.setattr(known_module, "MOST_KNOWN", 2)
+    monkeypatch.setattr(known_module, "MAX_KNOWN", 2)
     with pytest.raises(ValueError, match="more than 2 groups"):
         PCKID(3, **SETTING).fit(X, known=known)
 

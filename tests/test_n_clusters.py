@@ -186,7 +186,7 @@ class TestComparisonWithNullTables:
         answers = np.where(rng.random((300, 4)) < 0.9, truth[:, None], 1 - truth[:, None])
         table = np.column_stack([answers, rng.normal(size=300)])
         found = choose_n_clusters(PCKID(**SMALL), table)
-        assert found.uncounted == (4,)
+        assert found.ignored == (4,)
         assert np.isfinite(compared.tables[0]).all()
 
 

@@ -25,7 +25,9 @@ def found(model):
 
 def test_effects_are_those_of_hiding_cells_by_hand(model, found):
     nothing = model.transform(np.full((1, 4), np.nan))
-    prior = membership(distances_to(nothing, model.cluster_centers_), model._sharpness)[:, 0]
+    prior = membership(distances_to(nothing, model.cluster_centers_), model._inverse_temperature)[
+        :, 0
+    ]
     assert [each.row for each in found.rows] == list(range(len(X)))
     for each, row in zip(found.rows, X, strict=True):
         chances = model.predict_proba(row[None])[0]

@@ -96,7 +96,7 @@ class Assessment:
         rows of like values too.
     selected : list of str
         Columns whose cells are missing depending on the values of other columns.
-    uncounted : list of str
+    ignored : list of str
         Columns that agree with no other column about groups: no gap is looked for in them.
     other_choices : list of int
         The numbers of clusters that another run could choose.
@@ -130,7 +130,7 @@ class Assessment:
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
     selected: list[str] = field(default_factory=list)
-    uncounted: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
     other_choices: list[int] = field(default_factory=list)
     n_resamples: int = 0
     chosen: bool = False
@@ -268,11 +268,11 @@ class Assessment:
                 f"Which cells are missing in {list_first(self.selected)} depends on the values of "
                 "other columns. Tables without groups were given the same dependence."
             )
-        if self.uncounted and self.has_groups:
-            agree = "agrees" if len(self.uncounted) == 1 else "agree"
+        if self.ignored and self.has_groups:
+            agree = "agrees" if len(self.ignored) == 1 else "agree"
             done = "not used" if self.chosen else "no gap was looked for there"
             notes.append(
-                f"{list_first(self.uncounted)} {agree} with no other column about groups: {done}. "
+                f"{list_first(self.ignored)} {agree} with no other column about groups: {done}. "
                 "Leave out what should not divide the rows."
             )
         if self.moved and self.answer is Answer.GROUPS:
@@ -536,13 +536,13 @@ def _gather_evidence(
         "statistic": compared.statistic,
         "null_statistics": compared.null_statistics,
         "p_value": compared.p_value,
-        "uncounted": [column_name(estimator, j) for j in choice.uncounted],
+        "ignored": [column_name(estimator, j) for j in choice.ignored],
     }
     if n_clusters == 1:
         return found
     counted = some_rows(single, MAX_JUDGED, seed)
     counting = values[counted]
-    counting[:, list(choice.uncounted)] = np.nan
+    counting[:, list(choice.ignored)] = np.nan
     units = find_units(near_one(counting), categorical_mask(estimator))
     found["gaps"] = find_gaps(units, labels[counted], seed, n_clusters)
     judged = some_rows(rows, MAX_JUDGED, seed)

@@ -21,14 +21,14 @@ from pckid.describe.row_summary import count_outliers, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
-from pckid.ensemble.score_scale import keep_scores, recall_scores
+from pckid.ensemble.score_scale import recall_scores
 from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
 from pckid.input.known import KnownMembers, check_known, in_order_of
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
-from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
+from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_ignored
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.significance.ensemble import with_few_mixtures
@@ -42,7 +42,7 @@ from pckid.spectral.assignment import (
 )
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
-from pckid.spectral.grouping import Grouping, group, regroup
+from pckid.spectral.grouping import Clustering, cluster_sample, regroup
 from pckid.spectral.instability import instability_of_missing
 from pckid.spectral.steadiness import grow_until_steady
 
@@ -85,7 +85,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given; 1 says that there are no clear groups, and 15,
         with a `ClusterLimitWarning`, that there may be more. Columns that agree with no other are
-        then not used, which an `UncountedColumnsWarning` says. A fit takes two to ten times as long
+        then not used, which an `IgnoredColumnsWarning` says. A fit takes two to ten times as long
         as with a given number: some 2 s on one core at 1,000 rows, hardly more at 20,000.
     n_inits : int or "auto", default="auto"
         Random starts for each number of components; the paper's Q, there 30. "auto" takes 10, and
@@ -363,45 +363,21 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             The fitted estimator.
         """
         drawn = self._draw(X, sample_weight, known, **self._needs())
-        members = drawn.sample.members
-        if members is not None:
-            check_known(members, drawn.sample.n_rows, self.n_clusters)
-        training = self._choose_n_clusters(drawn, 0 if members is None else len(members.counts))
-        training = self._grow_if_asked(training)
-        self._kernel, (rows, sample, _) = training.kernel, training.drawn
         self._weighted = sample_weight is not None
-        self._n_filled = sample.n_rows - sample.n_empty
-        seeds = None
-        if members is not None:
-            table, members = members.standardise(sample.scaling, sample.dtype)
-            seeds = table, members.groups
-        grouping = group(
-            training,
-            self.n_clusters_,
-            **self._clustering(self.n_clusters_),
-            known=seeds,
-            groups=self._read_groups(in_order_of(X, groups, "groups"), rows, sample),
-        )
-        self._projection, self._centers = grouping.projection, grouping.centers
-        self._score_scale = grouping.score_scale
-        self._sharpness, followed = grouping.sharpness, None
-        if like is not None:
-            followed = follow_model(self, like, X, grouping)
-            grouping = followed.grouping
-            self._centers = grouping.centers
-        self.inertia_ = grouping.inertia
-        restore = restorer(X)
-        self.cluster_centers_ = restore(self._centers)
-        self.eigenvalues_ = restore(self._projection.eigenvalues)
-        self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
+        training = self._grow_if_asked(self._choose_n_clusters(drawn))
+        clustering, members = self._cluster(training, in_order_of(X, groups, "groups"))
+        followed = None if like is None else follow_model(self, like, X, clustering)
+        if followed is not None:
+            clustering = followed.clustering
+            self._centers = clustering.centers
         # What an earlier fit left is of other rows.
         for name in _OF_OWN_ROWS:
             self.__dict__.pop(name, None)
         if followed is not None:
             self.matches_, self.cluster_names_ = followed.matches, followed.names
         if members is not None:
-            self._name_known(members, grouping)
-        self._place(rows, sample, grouping, restore)
+            self._name_known(members, clustering)
+        self._place(training.drawn, clustering, restorer(X))
         return self
 
     @classmethod
@@ -473,13 +449,13 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """Compute the chance that each row, seen in `fit` or new, belongs to each cluster.
 
         With a the distance in the embedding to the nearest centre and b_j that to centre j, the
-        membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β
-        is found in `fit`: twice, a random quarter of the mixtures finds clusters by itself from a
-        quarter of the rows, and β makes the clusters that rows get there most likely; few rows
-        widen it. So where there are groups, of the rows at 0.9 about nine in ten keep their cluster
-        with another ensemble on resampled rows, and on other rows nearly as many. It says how
-        reproducible a row's cluster is, not that the cluster is real: where there are no groups it
-        is far too high for other rows.
+        membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The inverse
+        temperature β is found in `fit`: twice, a random quarter of the mixtures finds clusters by
+        itself from a quarter of the rows, and β makes the clusters that rows get there most likely;
+        few rows widen it. So where there are groups, of the rows at 0.9 about nine in ten keep
+        their cluster with another ensemble on resampled rows, and on other rows nearly as many. It
+        says how reproducible a row's cluster is, not that the cluster is real: where there are no
+        groups it is far too high for other rows.
 
         Parameters
         ----------
@@ -713,7 +689,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             self._kernel,
             self._projection,
             self._centers,
-            self._sharpness,
+            self._inverse_temperature,
             self._score_scale,
             groups,
         )
@@ -756,7 +732,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             logs = logs_as_scaled(X, self._kernel.scaling)
             drawn = same._draw(asarray_like(logs, self._kernel.scaling.center), **same._needs())
         if hasattr(self, "choice_"):
-            drawn = drawn.without(self.choice_.uncounted)
+            drawn = drawn.without(self.choice_.ignored)
         return regroup(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
 
     def _read_groups(
@@ -772,21 +748,24 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             )
         return read_groups(groups, rows.X.shape[0])[sample.origin]
 
-    def _choose_n_clusters(self, drawn: FitInput, at_least: int) -> Training:
+    def _choose_n_clusters(self, drawn: FitInput) -> Training:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
         Groups that are known to be there are clusters, whatever the table says.
         """
         self.__dict__.pop("choice_", None)
+        members, n_empty = drawn.sample.members, drawn.sample.n_empty
+        if members is not None:
+            check_known(members, drawn.sample.n_rows, self.n_clusters)
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
             return self._train(drawn)
-        n_empty = drawn.sample.n_empty
         self.choice_, training = choose_or_none(self, drawn)
+        at_least = 0 if members is None else len(members.counts)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
-        uncounted = [column_name(self, j) for j in self.choice_.uncounted]
-        warn_uncounted(uncounted, training.drawn.sample.n_empty - n_empty)
+        ignored = [column_name(self, j) for j in self.choice_.ignored]
+        warn_ignored(ignored, training.drawn.sample.n_empty - n_empty)
         return training
 
     def _grow_if_asked(self, training: Training) -> Training:
@@ -802,61 +781,84 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             n_threads(self.n_jobs),
         )
 
+    def _cluster(self, training: Training, groups: Any) -> tuple[Clustering, KnownMembers | None]:
+        """Embed and cluster the rows to learn from, and keep what places others.
+
+        Returned with the known rows that have something observed.
+        """
+        self._kernel, (rows, sample, _) = training.kernel, training.drawn
+        self._n_filled = sample.n_rows - sample.n_empty
+        members, known = sample.members, None
+        if members is not None:
+            table, members = members.standardise(sample.scaling, sample.dtype)
+            known = table, members.groups
+        found = cluster_sample(
+            training,
+            self.n_clusters_,
+            **self._clustering(self.n_clusters_),
+            known=known,
+            groups=self._read_groups(groups, rows, sample),
+        )
+        self._projection, self._centers = found.projection, found.centers
+        self._inverse_temperature, self._score_scale = found.inverse_temperature, found.scores.scale
+        self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
+        self.inertia_ = found.inertia
+        return found, members
+
     def _place(
-        self,
-        rows: RowsInMemory | BlockedRows,
-        sample: Sample,
-        grouping: Grouping,
-        restore: Callable[[Array], Array],
+        self, drawn: FitInput, clustering: Clustering, restore: Callable[[Array], Array]
     ) -> None:
         """Find the clusters of rows in memory, or of the sample of blocks, and describe them.
 
         Those of all rows in blocks are found when they are asked for.
         """
+        self.cluster_centers_ = restore(self._centers)
+        self.eigenvalues_ = restore(self._projection.eigenvalues)
+        rows, sample, _ = drawn
         X, known, weights = sample.X, sample.known, None
         if isinstance(rows, RowsInMemory):
             X, known, weights = rows.X, rows.known, rows.weights
-        table, embedding, scores = self._locate(X, sample, grouping)
+        table, embedding, scores = self._locate(X, sample, clustering)
         found = assign(embedding, table, self._fitted, known)
-        scored = count_outliers(grouping.held_out, grouping.held_out_weights)
+        scored = count_outliers(clustering.scores.held_out, clustering.scores.weights)
         self._describe(table, sample.scaling, found.labels, scored, weights)
         if isinstance(rows, RowsInMemory):
             self.labels_, self.confidence_ = map(restore, found)
             self.embedding_, self.outlier_score_ = restore(embedding), restore(scores)
             return
-        if grouping.scores is not None and grouping.are_held_out:
-            self._own_scores = keep_scores(sample.table, grouping.scores)
+        self._own_scores = clustering.scores.keep_held_out(sample.table)
         if rows.lazy:
             results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
             own = self._fitted_to_own_rows, self._checked(rows)
             (self.outlier_score_,) = compute_blocks("outlier_score", *own)
 
-    def _locate(self, X: Array, sample: Sample, grouping: Grouping) -> tuple[Table, Array, Array]:
+    def _locate(
+        self, X: Array, sample: Sample, clustering: Clustering
+    ) -> tuple[Table, Array, Array]:
         """Standardise rows, and find their coordinates (n_samples, n_clusters) and outlier scores.
 
         The rows of a sample that is the whole table have passed the mixtures already.
         """
-        if not sample.is_whole or grouping.scores is None:
+        own = clustering.scores.own
+        if not sample.is_whole or own is None:
             jobs = n_threads(self.n_jobs)
             table = standardise(X, sample.scaling, sample.dtype, jobs=jobs)
             state = self._kernel, self._projection, self._score_scale
             points, scores = project_and_score(*state, table, jobs)
-            if grouping.scores is not None and grouping.are_held_out:
-                own = keep_scores(sample.table, grouping.scores)
-                scores = recall_scores(own, table, scores)
-            return table, points, scores
+            kept = clustering.scores.keep_held_out(sample.table)
+            return table, points, scores if kept is None else recall_scores(kept, table, scores)
         index = asarray_like(sample.places, sample.table.values)
-        points, scores = take_along(grouping.points, index), take_along(grouping.scores, index)
+        points, scores = take_along(clustering.points, index), take_along(own, index)
         return take(sample.table, index), points, scores
 
-    def _name_known(self, members: KnownMembers, grouping: Grouping) -> None:
+    def _name_known(self, members: KnownMembers, clustering: Clustering) -> None:
         """Name clusters after their known groups, and compare their rows with the clusters."""
-        names, order = members.names, grouping.order
+        names, order = members.names, clustering.order
         free: list[str | None] = [None] * (self.n_clusters_ - len(names))
         self.cluster_names_ = [[*names, *free][center] for center in order]
         clusters = np.argsort(order)[: len(names)]
-        found = find_conflicts(members, clusters, to_numpy(grouping.known_points), self._fitted)
+        found = find_conflicts(members, clusters, to_numpy(clustering.known_points), self._fitted)
         self.known_groups_, self.known_conflicts_ = found
 
     def _describe(

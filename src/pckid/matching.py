@@ -24,9 +24,9 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import compare_rows
-from pckid.spectral.grouping import Grouping
+from pckid.spectral.grouping import Clustering
 
-LEAST_OVERLAP = 0.5  # a match below this is none
+MIN_OVERLAP = 0.5  # a match below this is none
 N_RESAMPLES = 20
 MAX_ROWS = 1500  # resamples are drawn from so many rows
 # A difference that more of the resamples show is one that resampling alone would make.
@@ -34,7 +34,7 @@ _CHANCE = 0.05
 # Rows of a cluster that may be called merged or scattered have at least this mean confidence.
 _SURE = 0.8
 # Of a cluster that is new, so many rows are outliers to the earlier model.
-_FAR, _MOST = 3.0, 0.5
+_FAR, _MIN_FAR_SHARE = 3.0, 0.5
 HEADS = ("what", "before", "now", "rows before", "rows now")
 
 
@@ -158,12 +158,12 @@ class ClusterMatches(NamedTuple):
 class Followed(NamedTuple):
     """The clusters of a fit in the order of an earlier model, and what became of these."""
 
-    grouping: Grouping
+    clustering: Clustering
     matches: ClusterMatches
     names: list[str | None]  # of the clusters
 
 
-def follow_model(estimator: Any, earlier: Any, X: Any, grouping: Grouping) -> Followed:
+def follow_model(estimator: Any, earlier: Any, X: Any, clustering: Clustering) -> Followed:
     """Number the clusters of a fit as an earlier model's where they match, and name them alike.
 
     The `estimator` has clusters, but its rows have no labels yet. The rows of `X` (n_samples,
@@ -177,7 +177,7 @@ def follow_model(estimator: Any, earlier: Any, X: Any, grouping: Grouping) -> Fo
     pairs = match_clusters(flows)
     sizes = to_numpy(earlier._summary.clusters).astype(np.float64)
     far = np.array([np.nanmean(np.append(scores[now == n] > _FAR, 0)) for n in range(k_now)])
-    changes = find_changes(flows, pairs, sizes, far >= _MOST)
+    changes = find_changes(flows, pairs, sizes, far >= _MIN_FAR_SHARE)
     if any(each.kind != "stayed" for each in changes):
         shaky = _find_shaky(before, confidence, sizes)
         changes = _judge_chance(estimator, X, changes, pairs, (before, now), flows, shaky)
@@ -195,10 +195,10 @@ def follow_model(estimator: Any, earlier: Any, X: Any, grouping: Grouping) -> Fo
     ]
     shown = [name or f"Cluster {number}" for number, name in enumerate(names)]
     matches = ClusterMatches(tuple(renumbered), flows[:, places], sizes, moved, titles, shown)
-    index = asarray_like(places, grouping.centers)
-    centers = take_along(grouping.centers, index)
+    index = asarray_like(places, clustering.centers)
+    centers = take_along(clustering.centers, index)
     return Followed(
-        grouping._replace(centers=centers, order=grouping.order[places]), matches, names
+        clustering._replace(centers=centers, order=clustering.order[places]), matches, names
     )
 
 
@@ -273,7 +273,7 @@ def match_clusters(flows: np.ndarray) -> list[tuple[int, int]]:
     either = flows.sum(axis=1, keepdims=True) + flows.sum(axis=0) - flows
     overlap = flows / np.maximum(either, 1)
     # Lower ones must not add up to more than a match.
-    overlap[overlap < LEAST_OVERLAP] = 0
+    overlap[overlap < MIN_OVERLAP] = 0
     pairs = zip(*linear_sum_assignment(overlap, maximize=True), strict=True)
     return [(int(a), int(b)) for a, b in pairs if overlap[a, b] > 0]
 

@@ -53,7 +53,7 @@ NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on t
 # k is chosen by four times the estimator's starts, unless that is more than forty.
 _TIMES_STARTS, _MAX_STARTS = 4, 40
 N_HALVES = 20  # of the ensemble, by which k is chosen anew
-_LEAST_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
+_MIN_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
 UNSTEADY = 0.2  # where as many halves choose another k, another run could
 CHOOSING = "choose_n_clusters"
 """The phase of a fit that chooses k."""
@@ -78,7 +78,7 @@ class Choice(NamedTuple):
         How clear the clusters are beside those of tables without groups; None where that was not
         tested: with fewer than 20 distinct rows, unless there are 60 rows and more distinct ones
         than clusters.
-    uncounted : tuple of int
+    ignored : tuple of int
         Columns that show no groups, and are left out: those that split clusters which no other
         column tells apart, and those that go with no other column.
     votes : ndarray of shape (n_candidates,)
@@ -91,7 +91,7 @@ class Choice(NamedTuple):
     scores: np.ndarray
     eigenvalues: np.ndarray
     compared: Comparison | None = None
-    uncounted: tuple[int, ...] = ()
+    ignored: tuple[int, ...] = ()
     votes: np.ndarray = np.empty(0)
 
     @property
@@ -218,9 +218,9 @@ def choose_or_none(
         # Nothing but gaps tells groups in one column; the walk also drops after pieces of a group.
         n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
         choice = choice._replace(n_clusters=n_separated if n_separated > 1 else choice.n_clusters)
-    choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
+    choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
     tested, n_distinct = drawn.sample, _count_distinct(drawn.sample)
-    if n_distinct < MIN_ROWS and choice.uncounted:
+    if n_distinct < MIN_ROWS and choice.ignored:
         # Columns that are nearly constant may be constant in null tables.
         tested = all_columns.drawn.sample
         n_distinct = _count_distinct(tested)
@@ -231,7 +231,7 @@ def choose_or_none(
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
     if choice.n_clusters == 1:
-        return choice._replace(uncounted=()), all_columns
+        return choice._replace(ignored=()), all_columns
     return choice, training
 
 
@@ -353,7 +353,7 @@ def spectra_of_halves(
     n_halves : int, default=20
     """
     xp, values = namespace(features), to_numpy(projection.eigenvalues)
-    n_real = int((values > _LEAST_EIGENVALUE * values[0]).sum())
+    n_real = int((values > _MIN_EIGENVALUE * values[0]).sum())
     if ensemble.n_inits < 2 or n_real < 3 or n_halves == 0:
         return []
     vectors = points[:, :n_real] / projection.eigenvalues[:n_real]
@@ -385,6 +385,6 @@ def _leading_values(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     nothing is known.
     """
     sizes, axes = eigh(B)
-    kept = sizes > _LEAST_EIGENVALUE * sizes[-1]
+    kept = sizes > _MIN_EIGENVALUE * sizes[-1]
     whitened = axes[:, kept] / np.sqrt(sizes[kept])
     return eigh(whitened.T @ A @ whitened, eigvals_only=True)[::-1]

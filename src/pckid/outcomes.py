@@ -34,7 +34,7 @@ N_DRAWS = 100
 HEADS = ("outcome", "cluster", "rows", "estimate", "95 % interval")
 _ALPHA = 0.05
 # Less than this share of a cluster's rows with its own label, and nothing can be said about it.
-_LEAST_OWN = 0.5
+_MIN_OWN = 0.5
 
 
 class OutcomePair(NamedTuple):
@@ -151,7 +151,7 @@ class OutcomeComparison(NamedTuple):
             for each in self.outcomes
             if each.n_missing
         ]
-        weak = np.flatnonzero(np.diag(self.error_rates) < _LEAST_OWN)
+        weak = np.flatnonzero(np.diag(self.error_rates) < _MIN_OWN)
         if len(weak):
             named = join_words([brief(self.cluster_names[s], 30) for s in weak])
             notes.append(

@@ -29,7 +29,7 @@ def table():
 @pytest.fixture
 def dataset(table, tmp_path, monkeypatch):
     """Write the table into two files, to be read a few rows at a time."""
-    monkeypatch.setattr(datasets, "_MOST_ROWS", 7)
+    monkeypatch.setattr(datasets, "_MAX_ROWS", 7)
     for number, part in enumerate((table[:40], table[40:])):
         pq.write_table(part, tmp_path / f"{number}.parquet", row_group_size=16)
     return ds.dataset(tmp_path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pckid.blocks import rows as surveys
 from pckid.blocks.rows import combine, moments, scaling
 from pckid.input.learning_rows import keys
-from pckid.input.table import measure
+from pckid.input.table import fit_scaling
 
 X = groups(n_samples=120, gap=2.0)[0]
 
@@ -26,7 +26,7 @@ def scaled(X, cuts):
 
 @given(st.lists(st.integers(0, 120), max_size=6))
 def test_blocks_measure_as_the_whole_does(cuts):
-    expected, found = measure(X), scaled(X, cuts)
+    expected, found = fit_scaling(X), scaled(X, cuts)
     np.testing.assert_allclose(found.center, expected.center, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found.scale, expected.scale, rtol=1e-12)
     assert np.array_equal(found.kept, expected.kept)
@@ -37,7 +37,7 @@ def test_blocks_measure_as_the_whole_does(cuts):
 def test_huge_and_tiny_numbers(factor, offset):
     rows = (X + offset) * factor
     rows[:40] *= 1e-3
-    expected, found = measure(rows), scaled(rows, [40, 41, 90])
+    expected, found = fit_scaling(rows), scaled(rows, [40, 41, 90])
     np.testing.assert_allclose(found.center, expected.center, rtol=1e-9)
     np.testing.assert_allclose(found.scale, expected.scale, rtol=1e-9)
 
@@ -72,7 +72,7 @@ def test_blocks_find_columns_of_two_values_as_the_whole_does(cuts, seed):
     rows[rng.random(rows.shape) < 0.3] = np.nan
     # In one column a single row has a third value, which may lie between the others or beyond.
     rows[rng.integers(120), 1] = rng.choice([1e9 + 0.5, values[2]])
-    expected = measure(rows, two_values=True)
+    expected = fit_scaling(rows, two_values=True)
     found = scaled(rows, cuts)
     # So near to each other beside their size, their shares have few digits.
     np.testing.assert_allclose(found.margins.higher, expected.margins.higher, atol=1e-6)

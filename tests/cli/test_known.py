@@ -91,9 +91,9 @@ def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch
     nulls = pa_csv.ConvertOptions(strings_can_be_null=True)
     read = pa_csv.read_csv(customers, convert_options=nulls)
     pq.write_table(read, tmp_path / "c.parquet")
-    monkeypatch.setattr(datasets, "_MOST_ROWS", 16)
+    monkeypatch.setattr(datasets, "_MAX_ROWS", 16)
     for module in (known_rows, runs):
-        monkeypatch.setattr(module, "MOST_KNOWN", 4)
+        monkeypatch.setattr(module, "MAX_KNOWN", 4)
     options = ["--known", "segment", "-k", 2, "--set", "n_inits=3", "--json", "--outliers"]
     told = [
         pckid("cluster", tmp_path / "c.parquet", *options, *more, "--out", tmp_path / name)

@@ -10,7 +10,7 @@ from pckid import PCKID
 from pckid._utils.arrays import namespace, to_numpy
 from pckid.describe.profiles import profile_clusters, separation, variance_between
 from pckid.input import table as tables
-from pckid.input.table import measure, standardise
+from pckid.input.table import fit_scaling, standardise
 
 X, _ = groups(n_groups=3)
 LABELS = np.random.default_rng(1).integers(-1, 4, size=len(X))
@@ -20,7 +20,7 @@ NAMES = list("abcd")
 def test_profiles_are_those_of_a_loop(backend):
     rows = backend.asarray(1e6 + X)
     xp = namespace(rows)
-    scaling = measure(rows)
+    scaling = fit_scaling(rows)
     found = profile_clusters(
         standardise(rows, scaling, "float64"), scaling, xp.asarray(LABELS), 4, NAMES
     )
@@ -166,7 +166,7 @@ def test_a_cluster_of_one_value_has_exactly_no_spread(dtype):
 @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 90)])
 def test_blocks_of_rows_change_no_profile(monkeypatch, weights):
     X, labels = groups(share=0.2)
-    scaling = measure(X)
+    scaling = fit_scaling(X)
     given = (standardise(X, scaling, "float64"), scaling, labels, 3, ["a", "b", "c", "d"], weights)
     whole = profile_clusters(*given)
     monkeypatch.setattr(tables, "_BLOCK_NUMBERS", 40)

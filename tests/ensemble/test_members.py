@@ -12,12 +12,12 @@ from scipy.stats import chisquare
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.ensemble import members as ensemble
-from pckid.input.table import measure, standardise, take
+from pckid.input.table import fit_scaling, standardise, take
 from pckid.mixture.families import FAMILIES
 
 X = groups(gap=2.0)[0]
 Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
-TABLE = standardise(X, measure(X), "float64")
+TABLE = standardise(X, fit_scaling(X), "float64")
 
 
 def make_plan(kind="diag", **changes):
@@ -136,7 +136,7 @@ class TestNothingButTheSeed:
         plan = make_plan(kind, sizes=(2, 3, 5, 17))
         expected = train(plan, weights=weights)
         rows = backend.asarray(X)
-        table = standardise(rows, measure(rows), "float64")
+        table = standardise(rows, fit_scaling(rows), "float64")
         monkeypatch.setattr(ensemble, "is_host", lambda _: False)
         monkeypatch.setattr(ensemble, "_STACK_BYTES_DEVICE", stack_bytes)
         tasks = ensemble.schedule(table, plan)
@@ -228,7 +228,7 @@ class TestWeights:
         plan = make_plan(kind, floor=0.01, n_inits=2, sizes=(2, 4), max_iter=3)
         expected = train(plan, weights=self.WEIGHTS)
         values = backend.asarray(X)
-        table = standardise(values, measure(values), "float64")
+        table = standardise(values, fit_scaling(values), "float64")
         monkeypatch.setattr(ensemble, "is_remote", lambda: True)
         monkeypatch.setattr(
             ensemble, "run_remote", lambda function, tasks: (function(*t) for t in tasks)
@@ -352,6 +352,6 @@ def test_a_gpu_computes_as_many_stacks_at_once_as_fit(monkeypatch, cells):
 def test_runs_alike_on_every_array_library(backend, kind):
     plan = make_plan(kind, floor=0.01, n_inits=2, sizes=(2, 4), max_iter=3)
     values = backend.asarray(X)
-    found = train(plan, table=standardise(values, measure(values), "float64"))
+    found = train(plan, table=standardise(values, fit_scaling(values), "float64"))
     assert type(found.stacks[0].means) is type(values)
     assert_same(found, train(plan))

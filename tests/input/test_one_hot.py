@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID
 from pckid.input.one_hot import one_hot_groups, with_one_hot
-from pckid.input.table import measure, standardise
+from pckid.input.table import fit_scaling, standardise
 
 
 def dummies(codes, n_categories=None):
@@ -119,7 +119,7 @@ def test_one_bad_row_does_not_change_the_clusters_of_all_others():
 def test_weights_make_a_category_count_as_one_column(rng):
     codes = rng.choice(4, size=400, p=[0.1, 0.2, 0.3, 0.4]).astype(float)
     X = np.column_stack([rng.normal(size=400), dummies(codes) * 7 - 2, rng.random(400) < 0.5])
-    scaling = with_one_hot(measure(X, two_values=True), X)
+    scaling = with_one_hot(fit_scaling(X, two_values=True), X)
     weights = scaling.margins.one_hot
     assert (weights > 0).tolist() == [False, True, True, True, True, False]
     close(np.sum(weights**2), 1.0)
@@ -134,8 +134,8 @@ def test_weights_make_a_category_count_as_one_column(rng):
 def test_a_table_without_such_columns_has_no_weights():
     X = np.random.default_rng(0).normal(size=(30, 3))
     X[:, 2] = X[:, 2] > 0
-    assert with_one_hot(measure(X, two_values=True), X).margins.one_hot.shape == (0,)
-    assert with_one_hot(measure(X), X).margins.one_hot.shape == (0,)
+    assert with_one_hot(fit_scaling(X, two_values=True), X).margins.one_hot.shape == (0,)
+    assert with_one_hot(fit_scaling(X), X).margins.one_hot.shape == (0,)
 
 
 def test_coded_and_declared_categories_give_the_same_clusters():

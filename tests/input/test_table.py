@@ -16,7 +16,7 @@ seeds = st.integers(0, 2**32 - 1)
 def test_centre_and_spread_are_the_observed_mean_and_deviation(seed, scale):
     rng = np.random.default_rng(seed)
     X = punch(rng.standard_normal((30, 4)), rng)
-    scaling = tables.measure(scale * X)
+    scaling = tables.fit_scaling(scale * X)
     close(scaling.center / scale, np.nanmean(X, axis=0))
     close(scaling.scale / scale, np.nanstd(X, axis=0))
     np.testing.assert_array_equal(scaling.kept, np.arange(4))
@@ -24,14 +24,14 @@ def test_centre_and_spread_are_the_observed_mean_and_deviation(seed, scale):
 
 def test_spread_keeps_its_digits_next_to_a_large_offset():
     X = groups(share=0.2)[0]
-    close(tables.measure(X + 1e8).scale, np.nanstd(X, axis=0), scale=1e3)
+    close(tables.fit_scaling(X + 1e8).scale, np.nanstd(X, axis=0), scale=1e3)
 
 
 @given(seed=seeds, scale=st.sampled_from([1e-305, 1e-8, 1.0, 1e300]))
 def test_one_scale_is_the_root_mean_square_of_all(seed, scale):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 4)) * rng.uniform(0.1, 3, 4)
-    scaling = tables.measure(scale * X, groups=np.zeros(X.shape[1]))
+    scaling = tables.fit_scaling(scale * X, groups=np.zeros(X.shape[1]))
     expected = np.sqrt(np.mean(np.var(X, axis=0)))
     unit = 1.0 if scaling.unit is None else scaling.unit
     close(scaling.scale / unit / scale, np.full(4, expected))
@@ -41,14 +41,14 @@ def test_one_scale_is_the_root_mean_square_of_all(seed, scale):
 
 def test_one_scale_leaves_nothing_of_a_column_that_is_nothing_beside_others():
     X = np.random.default_rng(0).standard_normal((30, 2)) * [1e300, 1e-305]
-    values = tables.standardise(X, tables.measure(X, groups=np.zeros(2)), "float32").values
+    values = tables.standardise(X, tables.fit_scaling(X, groups=np.zeros(2)), "float32").values
     np.testing.assert_array_equal(values[:, 1], 0)
     assert np.isfinite(values).all()
 
 
 def test_columns_that_never_vary_are_left_out():
     X = np.array([[1.0, 5.0, np.nan, 2.0], [2.0, 5.0, np.nan, np.nan], [3.0, np.nan, np.nan, 2.5]])
-    scaling = tables.measure(X)
+    scaling = tables.fit_scaling(X)
     np.testing.assert_array_equal(scaling.kept, [0, 3])
     table = tables.standardise(X, scaling, "float64")
     assert (table.n_samples, table.n_features) == (3, 2)
@@ -57,7 +57,7 @@ def test_columns_that_never_vary_are_left_out():
 
 def test_values_one_rounding_step_apart_still_count_as_variation():
     X = np.array([[1e16], [1e16 + 2], [1e16 + 4], [1e16]])
-    table = tables.standardise(X, tables.measure(X), "float64")
+    table = tables.standardise(X, tables.fit_scaling(X), "float64")
     assert np.all(np.isfinite(table.values))
     assert table.values[2, 0] > table.values[1, 0] > table.values[0, 0]
 
@@ -65,7 +65,7 @@ def test_values_one_rounding_step_apart_still_count_as_variation():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_standardised_rows_are_zero_where_missing(dtype):
     X = groups()[0]
-    table = tables.standardise(X, tables.measure(X), dtype)
+    table = tables.standardise(X, tables.fit_scaling(X), dtype)
     assert table.values.dtype == dtype
     np.testing.assert_array_equal(table.observed, ~np.isnan(X))
     Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
@@ -74,14 +74,14 @@ def test_standardised_rows_are_zero_where_missing(dtype):
 
 def test_huge_numbers_of_opposite_sign_stay_finite():
     X = 1.7e308 * np.array([[1.0], [1.0], [-1.0]])
-    table = tables.standardise(X, tables.measure(X), "float64")
+    table = tables.standardise(X, tables.fit_scaling(X), "float64")
     close(table.values[:, 0], np.sqrt([0.5, 0.5, 2.0]) * [1, 1, -1])
 
 
 def test_new_rows_far_out_have_finite_squares_in_float32():
     X = groups()[0]
     far = np.array([[1e200, -1e300, np.nan, 0.0]])
-    values = tables.standardise(far, tables.measure(X), "float32").values
+    values = tables.standardise(far, tables.fit_scaling(X), "float32").values
     assert np.all(np.isfinite(values**2))
     assert values[0, 0] > 1e6
     assert values[0, 1] < -1e6
@@ -103,7 +103,7 @@ def test_a_look_at_few_rows_changes_no_decision(n_patterns, monkeypatch, rng):
     # Sorted, so that the first rows have but one pattern, or each a pattern of its own.
     for which in (np.sort(np.arange(60) % n_patterns), np.arange(60) % n_patterns):
         X = np.where(masks[which], rng.standard_normal((60, 30)), np.nan)
-        scaling = tables.measure(X)
+        scaling = tables.fit_scaling(X)
         monkeypatch.setattr(tables, "_FEW_ROWS", 60)
         expected = tables.standardise(X, scaling, "float64")
         monkeypatch.setattr(tables, "_FEW_ROWS", 4)
@@ -116,7 +116,7 @@ def test_a_look_at_few_rows_changes_no_decision(n_patterns, monkeypatch, rng):
 def test_few_patterns_are_kept_and_many_are_not(n_patterns, rng):
     masks = rng.random((n_patterns, 30)) < 0.6
     X = np.where(masks[np.arange(60) % n_patterns], rng.standard_normal((60, 30)), np.nan)
-    table = tables.standardise(X, tables.measure(X), "float64")
+    table = tables.standardise(X, tables.fit_scaling(X), "float64")
     assert (table.patterns is None) == (n_patterns == 60)
     if table.patterns is not None:
         np.testing.assert_array_equal(table.patterns[table.pattern] == 1, table.observed)
@@ -125,7 +125,7 @@ def test_few_patterns_are_kept_and_many_are_not(n_patterns, rng):
 def test_patterns_that_are_not_asked_for_are_not_looked_for():
     X = np.arange(40.0).reshape(20, 2)
     X[::2, 1] = np.nan
-    scaling = tables.measure(X)
+    scaling = tables.fit_scaling(X)
     whole = tables.standardise(X, scaling, "float64")
     bare = tables.standardise(X, scaling, "float64", patterns=False)
     assert bare.pattern is None
@@ -137,7 +137,9 @@ def test_patterns_that_are_not_asked_for_are_not_looked_for():
 @pytest.mark.parametrize("share", [0.0, 0.4])
 def test_take_and_block_pick_rows(share, backend):
     X = groups(share=share)[0]
-    table = tables.standardise(backend.asarray(X), tables.measure(backend.asarray(X)), "float64")
+    table = tables.standardise(
+        backend.asarray(X), tables.fit_scaling(backend.asarray(X)), "float64"
+    )
     rows = np.array([5, 0, 7])
     taken = tables.take(table, backend.asarray(rows))
     cut = tables.block(table, 4, 9)
@@ -158,16 +160,16 @@ class TestTwoValues:
     X = np.array([[0.0, 5.0, 1.0], [3.0, 5.0, 2.0], [3.0, 7.0, np.nan], [3.0, np.nan, 4.0]])
 
     def test_shares_of_the_higher_one(self):
-        margins = tables.measure(self.X, two_values=True).margins
+        margins = tables.fit_scaling(self.X, two_values=True).margins
         close(margins.higher, [3 / 4, 1 / 3, 0.0])
 
     def test_weights_count(self):
-        margins = tables.measure(self.X, two_values=True, weights=np.arange(1.0, 5.0)).margins
+        margins = tables.fit_scaling(self.X, two_values=True, weights=np.arange(1.0, 5.0)).margins
         close(margins.higher, [9 / 10, 3 / 6, 0.0])
 
     def test_nothing_is_kept_where_no_column_takes_two(self):
-        assert tables.measure(self.X[:, 2:], two_values=True).margins.higher.shape == (0,)
-        assert tables.measure(self.X).margins.higher.shape == (0,)
+        assert tables.fit_scaling(self.X[:, 2:], two_values=True).margins.higher.shape == (0,)
+        assert tables.fit_scaling(self.X).margins.higher.shape == (0,)
 
 
 @pytest.mark.parametrize("informative", [False, True])
@@ -180,7 +182,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative, on_dev
     X, each = backend.asarray(X), backend.asarray(rng.uniform(0.5, 2, size=50))
 
     def read():
-        found = tables.measure(
+        found = tables.fit_scaling(
             X, categorical, informative=informative, two_values=True, weights=each
         )
         return found, tables.standardise(X, found, "float64")

@@ -8,7 +8,7 @@ from helpers import SMALL, groups
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
 from pckid._utils.arrays import to_numpy
 from pckid.input import weights as weighting
-from pckid.input.table import measure, standardise
+from pckid.input.table import fit_scaling, standardise
 from pckid.input.weights import canonical_order, draw_rows
 from pckid.mixture.families import FAMILIES
 
@@ -97,7 +97,7 @@ def test_too_few_rows_with_weight_are_refused():
 
 
 def test_the_canonical_order_follows_the_rows():
-    table = standardise(X, measure(X), "float64")
+    table = standardise(X, fit_scaling(X), "float64")
     shuffle = np.random.default_rng(3).permutation(60)
     shuffled = table._replace(values=table.values[shuffle], observed=table.observed[shuffle])
     np.testing.assert_array_equal(shuffle[canonical_order(shuffled)], canonical_order(table))
@@ -113,10 +113,10 @@ def test_a_gpu_orders_rows_alike(kind, weighted, backend, monkeypatch):
     if categorical is not None:
         rows[:, 0] = rng.integers(0, 3, len(rows))
     weights = rng.integers(1, 4, len(rows)).astype(float) if weighted else None
-    table = standardise(rows, measure(rows, categorical), "float64")
+    table = standardise(rows, fit_scaling(rows, categorical), "float64")
     expected = canonical_order(table, weights)
     given = backend.asarray(rows)
-    table = standardise(given, measure(given, categorical), "float64")
+    table = standardise(given, fit_scaling(given, categorical), "float64")
     read = []
     monkeypatch.setattr(weighting, "to_numpy", lambda a: read.append(a.shape) or to_numpy(a))
     monkeypatch.setattr(weighting, "is_host", lambda _: False)

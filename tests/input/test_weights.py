@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
 from pckid._utils.arrays import to_numpy
 from pckid.input import sample
-from pckid.input.table import measure, standardise, take
+from pckid.input.table import fit_scaling, standardise, take
 from pckid.spectral.embedding import EMBEDDINGS
 
 X, TRUTH = groups(n_samples=60, gap=3.0)
@@ -222,7 +222,7 @@ def test_repeated_rows_in_blocks_are_as_in_memory():
 
 
 class TestUniqueRows:
-    table = standardise(X, measure(X), "float64")
+    table = standardise(X, fit_scaling(X), "float64")
 
     def test_rows_that_differ_are_sorted_by_their_values(self):
         found = sample.merge_duplicates(self.table, None, 2)
@@ -257,7 +257,7 @@ class TestUniqueRows:
     def test_nor_in_large_tables(self, monkeypatch):
         rows = np.repeat(X, 2, axis=0)
         assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 60
-        monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 100)
+        monkeypatch.setattr("pckid.input.sample.MAX_COMPARED", 100)
         assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 120
 
     @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ class TestUniqueRows:
 
     def test_draws_are_right_on_average(self):
         weights = np.r_[np.full(50, 0.5), np.full(10, 30.0)]
-        drawn = sample.Sample(self.table, measure(X), "float64", 60, 0, weights)
+        drawn = sample.Sample(self.table, fit_scaling(X), "float64", 60, 0, weights)
         sums = np.zeros(60)
         for seed in range(2000):
             rows, counts = drawn.draw(20, np.random.default_rng(seed))
@@ -340,7 +340,7 @@ def test_rows_of_almost_no_weight_do_no_harm(embedding, dtype, tiny, n_light, tm
 def test_a_column_without_holes_is_wholly_observed_under_any_weights(seed):
     weights = np.random.default_rng(seed).uniform(size=60)
     rows = np.where(np.arange(4) == 0, ORDER[:, None], X)
-    shares = measure(rows, informative=True, weights=weights).margins.observed
+    shares = fit_scaling(rows, informative=True, weights=weights).margins.observed
     seen = ~np.isnan(rows)
     np.testing.assert_allclose(shares, np.average(seen, axis=0, weights=weights), rtol=1e-12)
     assert shares[0] == 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import log_densities, posteriors
 
 from pckid import IncompleteGaussianMixture
-from pckid.input.table import measure, standardise
+from pckid.input.table import fit_scaling, standardise
 from pckid.mixture import em, full, product
 from pckid.mixture.convergence import Steps, converge, settle
 
@@ -26,7 +26,7 @@ def mixture(seed, kind="full", g=2, share=0.4, weights=None):
     rng, family = np.random.default_rng(seed), FAMILIES[kind]
     X = groups(seed, n_samples=60, n_groups=2, share=0.0, gap=5.0)[0]
     X = punch(X @ (np.eye(4) + np.tri(4)), rng, share)
-    stats = family.statistics(standardise(X, measure(X), "float64"))
+    stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
     start = begin(family, stats, rng.choice(60, g, replace=False)[None], FLOOR)
     return Steps(family, stats, FLOOR, weights), start
 
@@ -34,7 +34,7 @@ def mixture(seed, kind="full", g=2, share=0.4, weights=None):
 class TestStoppingByGain:
     def setup_method(self):
         X = groups(2)[0]
-        stats = product.statistics(standardise(X, measure(X), "float64"))
+        stats = product.statistics(standardise(X, fit_scaling(X), "float64"))
         self.start = begin(product, stats, np.array([[0, 1, 2]]), 1e-3)
         self.steps = Steps(product, stats, 1e-3, None)
 

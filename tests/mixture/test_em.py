@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from pckid._utils import arrays
 from pckid._utils.arrays import to_numpy
-from pckid.input.table import Scaling, measure, standardise
+from pckid.input.table import Scaling, fit_scaling, standardise
 from pckid.mixture import em, full, product
 
 FAMILIES = {"diag": product, "full": full}
@@ -134,7 +134,7 @@ class TestLikelihood:
     def test_never_falls(self, kind, seed, holes, floor, g):
         rng, family = np.random.default_rng(seed), FAMILIES[kind]
         X = draw_rows(rng, holes)
-        stats = family.statistics(standardise(X, measure(X), "float64"))
+        stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
         chosen = rng.choice(len(X), g, replace=False)[None]
         params = begin(family, stats, chosen, floor)
         path = [mean_log_likelihood(family, stats, params)]
@@ -147,7 +147,7 @@ class TestLikelihood:
     def test_the_floor_of_that_law_is_active(self, kind):
         rng, family = np.random.default_rng(0), FAMILIES[kind]
         X = draw_rows(rng, "distinct")
-        stats = family.statistics(standardise(X, measure(X), "float64"))
+        stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
         params = begin(family, stats, np.arange(4)[None], 0.5)
         params = steps(family, stats, params, 15, 0.5)
         spread = params.covariances[0]

@@ -18,7 +18,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
 
 from pckid import EmptyRowWarning, IncompleteGaussianMixture, UnpairedColumnsWarning
-from pckid.input.table import measure, standardise
+from pckid.input.table import fit_scaling, standardise
 from pckid.input.weights import canonical_order
 from pckid.mixture.families import FAMILIES
 
@@ -206,7 +206,7 @@ class TestStart:
 
     def test_from_random_rows_it_is_the_papers(self):
         X = groups()[0]
-        order = canonical_order(standardise(X, measure(X), "float64"))
+        order = canonical_order(standardise(X, fit_scaling(X), "float64"))
         chosen = order[np.random.RandomState(5).choice(len(X), size=3, replace=False)]
         Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
         weights, means, spread = initial(Z, chosen)

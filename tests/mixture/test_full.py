@@ -12,14 +12,14 @@ from tiers import one_in
 
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
-from pckid.input.table import Scaling, measure, standardise
+from pckid.input.table import Scaling, fit_scaling, standardise
 from pckid.mixture import batches, full
 
 seeds = st.integers(0, 2**32 - 1)
 
 
 def make_stats(X, dtype="float64"):
-    return full.statistics(standardise(X, measure(X), dtype))
+    return full.statistics(standardise(X, fit_scaling(X), dtype))
 
 
 def make_start(stats, chosen, floor=1e-3):
@@ -30,7 +30,7 @@ def test_small_batches_give_what_large_ones_give(table, monkeypatch):
     stats = make_stats(table)
     params = steps(full, stats, make_start(stats, np.array([[0, 1, 2]])), 4, 1e-3)
     monkeypatch.setattr(batches, "_CELLS_HOST", 1)
-    monkeypatch.setattr(batches, "_MOST_ROWS", 4)
+    monkeypatch.setattr(batches, "_MAX_ROWS", 4)
     monkeypatch.setattr(full, "WIDTH", 2)
     small = make_stats(table)
     assert len(small.batches) > len(stats.batches)
@@ -69,7 +69,7 @@ def test_float32_keeps_the_digits_of_tight_components(share, rng):
 
 def test_given_rows_are_those_of_one_mixture(table):
     rows = np.array([[3, 8, 1, 40, 41, 7, 77]])
-    whole = standardise(table, measure(table), "float64")
+    whole = standardise(table, fit_scaling(table), "float64")
     stats = full.statistics(whole, rows)
     np.testing.assert_array_equal(full.filled(stats)[0], whole.values[rows[0]])
 
@@ -135,7 +135,7 @@ def test_counts_parameters_as_sklearn_does():
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_runs_alike_on_every_array_library(backend, table, dtype):
     X = backend.asarray(table)
-    stats = full.statistics(standardise(X, measure(X), dtype))
+    stats = full.statistics(standardise(X, fit_scaling(X), dtype))
     params = make_start(stats, backend.asarray(np.array([[0, 1, 2]])), 0.01)
     params = steps(full, stats, params, 5, 0.01)
     expected = make_stats(table, dtype)

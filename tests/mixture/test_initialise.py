@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import initial
 
 from pckid._utils.arrays import to_numpy
-from pckid.input.table import measure, standardise
+from pckid.input.table import fit_scaling, standardise
 from pckid.mixture import full, product, starts
 
 seeds = st.integers(0, 2**32 - 1)
@@ -25,7 +25,7 @@ def test_starts_where_the_paper_does(family, seed, share, g):
     X = standard(punch(rng.standard_normal((40, 4)), rng, share))
     chosen = rng.choice(len(X), g, replace=False)
     weights, means, covariances = initial(X, chosen)
-    stats = family.statistics(standardise(X, measure(X), "float64"))
+    stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
     params = begin(family, stats, chosen[None], 0.0)
     close(np.exp(params.log_weights[0]), weights)
     close(params.means[0], means)
@@ -35,7 +35,7 @@ def test_starts_where_the_paper_does(family, seed, share, g):
 
 def test_each_mixture_of_a_stack_starts_from_its_own_rows(rng):
     X = standard(groups()[0])
-    table = standardise(X, measure(X), "float64")
+    table = standardise(X, fit_scaling(X), "float64")
     rows = np.stack([rng.choice(len(X), 40, replace=False) for _ in range(3)])
     chosen = np.stack([rng.choice(40, 5, replace=False) for _ in range(3)])
     stats = product.statistics(table, rows)
@@ -51,7 +51,7 @@ def test_each_mixture_of_a_stack_starts_from_its_own_rows(rng):
 @pytest.mark.parametrize("family", [product, full])
 def test_a_centre_without_rows_keeps_its_place_with_vanishing_weight(family):
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [4.0, 5.0]])
-    table = standardise(X, measure(X), "float64")
+    table = standardise(X, fit_scaling(X), "float64")
     params = begin(family, family.statistics(table), np.array([[0, 1, 4]]), 1e-3)
     assert params.log_weights[0, 1] < -100
     close(np.exp(params.log_weights).sum(), 1.0)
@@ -63,7 +63,7 @@ def test_a_centre_without_rows_keeps_its_place_with_vanishing_weight(family):
 @pytest.mark.parametrize("family", [product, full])
 def test_the_floor_holds_from_the_start(family):
     X = np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 9.0], [9.0, 9.1], [9.1, 9.0]])
-    stats = family.statistics(standardise(X, measure(X), "float64"))
+    stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
     params = begin(family, stats, np.array([[0, 2]]), 0.01)
     spread = params.covariances[0]
     lowest = spread if family is product else np.linalg.eigvalsh(spread)

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from pckid._utils.arrays import to_numpy
 from pckid.input.one_hot import with_one_hot
-from pckid.input.table import block, measure, standardise, take
+from pckid.input.table import block, fit_scaling, standardise, take
 from pckid.mixture import em, product
 
 SIZES = (2, 4)
@@ -38,7 +38,7 @@ def draw_rows(rng, layout="distinct", n_samples=24):
 
 def make_table(X, informative=False, dtype="float64", weights=()):
     categorical = np.arange(X.shape[1]) >= X.shape[1] - len(SIZES)
-    scaling = measure(X, categorical, informative=informative)
+    scaling = fit_scaling(X, categorical, informative=informative)
     if weights:
         scaling = scaling._replace(margins=scaling.margins._replace(weights=np.array(weights)))
     return standardise(X, scaling, dtype)
@@ -214,7 +214,7 @@ def test_a_missing_category_lies_at_the_mean_in_the_starts():
 
 def test_the_starts_do_not_compare_every_category_with_every_other():
     X = np.random.default_rng(0).permuted(np.tile(np.arange(300.0) % 150, (20, 1)), axis=1).T
-    stats = product.statistics(standardise(X, measure(X, np.full(20, True)), "float64"))
+    stats = product.statistics(standardise(X, fit_scaling(X, np.full(20, True)), "float64"))
     tracemalloc.start()
     filled = product.filled(stats)
     peak = tracemalloc.get_traced_memory()[1]
@@ -238,7 +238,7 @@ def test_categories_alone_are_a_table():
 def test_columns_that_tell_no_rows_apart_are_left_out(rng):
     constant, empty = np.zeros(20), np.full(20, np.nan)
     X = np.stack([rng.standard_normal(20), constant, empty, np.arange(20) % 3], axis=1)
-    scaling = measure(X, np.array([False, True, True, True]))
+    scaling = fit_scaling(X, np.array([False, True, True, True]))
     assert scaling.kept.tolist() == [0]
     assert scaling.categorical.tolist() == [3]
     assert scaling.used.tolist() == [0, 3]
@@ -291,7 +291,7 @@ def test_numbers_that_take_two_values_count_as_two_categories(seed, layout, info
     declared = np.arange(5) >= 3
     by_family = []
     for categorical in (declared, None):
-        scaling = measure(X, categorical, informative=informative, two_values=True)
+        scaling = fit_scaling(X, categorical, informative=informative, two_values=True)
         table = standardise(X, scaling, "float64")
         stats = product.statistics(table)
         params = steps(product, stats, begin(product, stats, np.array([[0, 5, 9]]), 0.1), 3, 0.1)
@@ -313,7 +313,7 @@ def test_columns_that_hold_one_category_together_count_as_it_does(seed, layout, 
         (X, np.arange(5) >= 3),
         (np.column_stack([X[:, :3], *coded]), None),
     ):
-        scaling = measure(rows, categorical, informative=informative, two_values=True)
+        scaling = fit_scaling(rows, categorical, informative=informative, two_values=True)
         scaling = with_one_hot(scaling, rows)
         stats = product.statistics(standardise(rows, scaling, "float64"))
         params = steps(product, stats, begin(product, stats, np.array([[0, 5, 9]]), 0.1), 3, 0.1)

@@ -6,14 +6,14 @@ from helpers import TOLERANCE, begin, close, groups, steps
 from sklearn.mixture import GaussianMixture
 
 from pckid._utils.arrays import to_numpy
-from pckid.input.table import block, measure, standardise
+from pckid.input.table import block, fit_scaling, standardise
 from pckid.mixture import em, product
 
 DTYPES = ["float64", "float32"]
 
 
 def make_stats(X, dtype="float64"):
-    return product.statistics(standardise(X, measure(X), dtype))
+    return product.statistics(standardise(X, fit_scaling(X), dtype))
 
 
 def make_start(stats, chosen, floor=1e-3):
@@ -25,7 +25,7 @@ def test_factored_patterns_give_what_single_masks_give(dtype, rng):
     masks = rng.random((3, 8)) < 0.5
     masks[:, 0] = True
     X = np.where(masks[np.arange(60) % 3], rng.standard_normal((60, 8)), np.nan)
-    table = standardise(X, measure(X), dtype)
+    table = standardise(X, fit_scaling(X), dtype)
     factored = product.statistics(table)
     plain = product.statistics(table._replace(pattern=None, patterns=None))
     assert factored.link is not None
@@ -41,7 +41,7 @@ def test_factored_patterns_give_what_single_masks_give(dtype, rng):
 
 
 def test_sums_of_two_blocks_add_up_to_those_of_both(table):
-    whole = standardise(table, measure(table), "float64")
+    whole = standardise(table, fit_scaling(table), "float64")
     stats = product.statistics(whole)
     params = make_start(stats, np.array([[0, 1, 2]]))
     total = product.expect(stats, params, lambda joint, _: em.posterior(joint)).moments
@@ -110,7 +110,7 @@ def test_counts_parameters_as_sklearn_does():
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_runs_alike_on_every_array_library(backend, table, dtype):
     X = backend.asarray(table)
-    stats = product.statistics(standardise(X, measure(X), dtype))
+    stats = product.statistics(standardise(X, fit_scaling(X), dtype))
     params = make_start(stats, backend.asarray(np.array([[0, 1, 2]])))
     params = steps(product, stats, params, 5, 1e-3)
     expected = make_stats(table, dtype)

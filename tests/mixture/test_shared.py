@@ -11,7 +11,7 @@ from sklearn.mixture import GaussianMixture
 import pckid
 import pckid.metrics
 from pckid import PCKID, IncompleteGaussianMixture
-from pckid.input.table import Scaling, measure, standardise
+from pckid.input.table import Scaling, fit_scaling, standardise
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES as ALL
 from pckid.mixture.families import pool
@@ -22,7 +22,7 @@ seeds = st.integers(0, 10_000)
 
 
 def make_stats(kind, X):
-    return FAMILIES[kind].statistics(standardise(X, measure(X), "float64"))
+    return FAMILIES[kind].statistics(standardise(X, fit_scaling(X), "float64"))
 
 
 def share(kind, covariances, weights):
@@ -75,7 +75,7 @@ def test_the_likelihood_never_falls(kind, seed):
 def test_a_family_says_what_its_constraint_shares(kind):
     rng, family = np.random.default_rng(0), ALL[kind]
     X = punch(rng.standard_normal((40, 4)), rng, 0.2)
-    stats = family.statistics(standardise(X, measure(X), "float64"))
+    stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
     params = steps(family, stats, begin(family, stats, np.array([[0, 1, 2]]), 0.05), 2, 0.05)
     spread = params.covariances[0]
     assert spread.ndim == (3 if family.MATRICES else 2)

@@ -10,13 +10,13 @@ from sklearn.mixture import GaussianMixture
 from tiers import one_in
 
 from pckid import IncompleteGaussianMixture
-from pckid.input.table import measure, standardise
+from pckid.input.table import fit_scaling, standardise
 from pckid.mixture import starts
 from pckid.mixture.families import FAMILIES
 
 
 def make_rows(X, counts=None):
-    return starts.Rows.of(standardise(X, measure(X), "float64"), counts, None)
+    return starts.Rows.of(standardise(X, fit_scaling(X), "float64"), counts, None)
 
 
 def partial_distances(Z, centers):
@@ -65,7 +65,7 @@ def test_a_partition_of_complete_rows_gives_its_moments(kind):
     labels = np.arange(90) % 2
     rows = make_rows(X)
     family = FAMILIES[kind]
-    stats = family.statistics(standardise(X, measure(X), "float64"))
+    stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
     params = starts.start_from_partition(family, stats, rows, np.eye(2)[labels].T, 1e-9)
     parts = [rows.values[labels == k] for k in range(2)]
     close(params.means[0], [part.mean(axis=0) for part in parts])

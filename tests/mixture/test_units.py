@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from helpers import close, groups
 
-from pckid.input.table import measure
+from pckid.input.table import fit_scaling
 from pckid.mixture import units
 
 X = np.insert(groups()[0] * [1.0, 20.0, 0.1, 5.0], 1, 7.0, axis=1)
-SCALING = measure(X)
+SCALING = fit_scaling(X)
 SCALE = np.nanstd(X[:, SCALING.kept], axis=0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import pckid
-from pckid import PCKID, ShiftedRowsWarning, UncountedColumnsWarning, compare_rows
+from pckid import PCKID, IgnoredColumnsWarning, ShiftedRowsWarning, compare_rows
 from pckid.describe.row_summary import count_outliers, summarise_rows
 from pckid.significance import new_rows
 from pckid.significance.new_rows import _find_factor, holm, homogeneity, lepage
@@ -164,7 +164,7 @@ def test_rows_without_a_value_are_not_like_those_of_the_fit(model, tables, golde
 
 def test_columns_that_the_model_does_not_use_are_named(model, tables):
     rows = tables[0].assign(noise=np.random.default_rng(0).choice(["x", "y"], len(tables[0])))
-    with pytest.warns(UncountedColumnsWarning):
+    with pytest.warns(IgnoredColumnsWarning):
         chosen = PCKID("auto", **QUICK).fit(rows)
     found = compare_rows(chosen, tables[1].assign(noise="z"))
     assert found.not_compared == ("noise",)
@@ -255,7 +255,7 @@ def test_rows_of_the_fit_are_scored_by_mixtures_that_did_not_learn_from_them():
 
 
 def test_longer_tables_are_summarised_by_some_rows(monkeypatch, model, tables):
-    monkeypatch.setattr("pckid.describe.row_summary.MOST_ROWS", 100)
+    monkeypatch.setattr("pckid.describe.row_summary.MAX_ROWS", 100)
     table, labels = model._read(tables[0]), model.labels_
     found = summarise_rows(table, labels, 3, np.zeros(2))
     assert found.n_rows == 100

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pckid import PCKID, EmptyRowWarning, UncountedColumnsWarning
+from pckid import PCKID, EmptyRowWarning, IgnoredColumnsWarning
 from pckid.significance.single_columns import (
     cluster_distances,
     find_single_columns,
@@ -177,10 +177,10 @@ def without_a_coin(distance):
 )
 def test_labels_are_those_of_the_table_without_the_column(distance, levels):
     X, plain = without_a_coin(distance)
-    with pytest.warns(UncountedColumnsWarning, match="Column 4"):
+    with pytest.warns(IgnoredColumnsWarning, match="Column 4"):
         coin = PCKID("auto", random_state=0).fit(with_coin(X, levels))
     assert plain.n_clusters_ == 3
-    assert coin.choice_.uncounted == (4,)
+    assert coin.choice_.ignored == (4,)
     assert np.array_equal(coin.labels_, plain.labels_)
     assert np.array_equal(coin.predict(with_coin(X, levels, seed=5)), plain.predict(X))
     # The column is left out of other numbers of clusters, too.
@@ -193,7 +193,7 @@ def test_a_number_with_two_modes_is_no_group():
     X = rng.normal(size=(300, 4))
     X[:, 2] += 8 * rng.integers(2, size=300)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", UncountedColumnsWarning)
+        warnings.simplefilter("error", IgnoredColumnsWarning)
         assert PCKID("auto", random_state=0).fit(X).n_clusters_ == 1
 
 
@@ -204,7 +204,7 @@ def test_latent_classes_of_six_columns_of_0_and_1_are_found():
     X = (rng.random((450, 6)) < shares[np.arange(450) % 3]).astype(float)
     model = PCKID("auto", n_inits=5, random_state=0).fit(X)
     assert model.n_clusters_ == 3
-    assert model.choice_.uncounted == ()
+    assert model.choice_.ignored == ()
 
 
 def test_given_a_number_of_clusters_every_column_counts():
@@ -215,14 +215,14 @@ def test_given_a_number_of_clusters_every_column_counts():
     assert model.dropped_features_ == []
 
 
-def test_rows_with_values_in_uncounted_columns_alone_are_said():
+def test_rows_with_values_in_ignored_columns_alone_are_said():
     X, _ = three_groups(distance=8)
     X = with_coin(X)
     X[:5, :4] = np.nan
     X[5] = np.nan  # has no value at all
     with (
         pytest.warns(EmptyRowWarning, match="1 of 300 rows"),
-        pytest.warns(UncountedColumnsWarning, match=r" 5 rows .* other column"),
+        pytest.warns(IgnoredColumnsWarning, match=r" 5 rows .* other column"),
     ):
         model = PCKID("auto", random_state=0).fit(X)
     assert (model.labels_[:6] == -1).all()
@@ -234,5 +234,5 @@ def test_with_one_cluster_every_column_counts(rng):
     X[:, 1] += X[:, 0]
     X[:7, :2] = np.nan
     model = PCKID("auto", random_state=0).fit(X)
-    assert (model.n_clusters_, model.choice_.uncounted) == (1, ())
+    assert (model.n_clusters_, model.choice_.ignored) == (1, ())
     assert (model.labels_ == 0).all()

@@ -15,12 +15,12 @@ KINDS = list(spectra.EMBEDDINGS)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def posteriors(rng, n_samples, n_mixtures=6, sharpness=3.0):
+def posteriors(rng, n_samples, n_mixtures=6, inverse_temperature=3.0):
     """Draw a feature map Φᵀ: columns of posteriors that sum to one for each mixture."""
     hidden = rng.standard_normal((n_samples, 2))
     parts = []
     for g in range(2, 2 + n_mixtures):
-        scores = sharpness * hidden @ rng.standard_normal((2, g))
+        scores = inverse_temperature * hidden @ rng.standard_normal((2, g))
         parts.append(np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))
     return np.concatenate(parts, axis=1).T / np.sqrt(n_mixtures)
 

@@ -10,19 +10,19 @@ from pckid.describe.rows import standardised_rows
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.spectral import membership as spectral_membership
 from pckid.spectral.membership import (
+    calibrate_membership,
     cluster_by_parts,
-    fit_sharpness,
+    fit_inverse_temperature,
     match_labels,
     membership,
-    sharpness_of,
 )
 
 
-def slow_membership(distances, sharpness):
+def slow_membership(distances, inverse_temperature):
     found = np.empty(distances.shape)
     for i in range(distances.shape[1]):
         a = min(distances[:, i])
-        weights = [np.exp(-sharpness * (b - a) / (b + a)) for b in distances[:, i]]
+        weights = [np.exp(-inverse_temperature * (b - a) / (b + a)) for b in distances[:, i]]
         found[:, i] = np.array(weights) / sum(weights)
     return found
 
@@ -40,19 +40,19 @@ def test_a_row_at_two_centres_at_once_belongs_to_both():
     assert membership(np.array([[0.0], [1.0]]), 5.0)[0, 0] == pytest.approx(1 / (1 + np.exp(-5)))
 
 
-@pytest.mark.parametrize("sharpness", [0.5, 3.0, 12.0])
-def test_the_sharpness_that_made_the_labels_is_found_again(sharpness, rng):
+@pytest.mark.parametrize("inverse_temperature", [0.5, 3.0, 12.0])
+def test_the_inverse_temperature_that_made_the_labels_is_found_again(inverse_temperature, rng):
     distances = rng.uniform(0, 1, size=(3, 4000))
-    chances = slow_membership(distances, sharpness)
+    chances = slow_membership(distances, inverse_temperature)
     labels = np.stack(
         [(rng.random(4000) > np.cumsum(chances, axis=0)).sum(axis=0) for _ in range(3)]
     )
-    assert fit_sharpness(distances, labels) == pytest.approx(sharpness, rel=0.1)
+    assert fit_inverse_temperature(distances, labels) == pytest.approx(inverse_temperature, rel=0.1)
 
 
-def test_a_prior_draws_the_sharpness_to_that_of_a_usual_table(rng):
+def test_a_prior_draws_the_inverse_temperature_to_that_of_a_usual_table(rng):
     distances, labels = rng.uniform(0, 1, size=(3, 200)), rng.integers(3, size=(2, 200))
-    found = [fit_sharpness(distances, labels, prior=prior) for prior in (0.0, 0.5, 1e6)]
+    found = [fit_inverse_temperature(distances, labels, prior=prior) for prior in (0.0, 0.5, 1e6)]
     assert found[0] < found[1] < found[2] == pytest.approx(5, rel=1e-3)
     # The slope of the mean log-likelihood is that of the prior, half a clustering of two.
     slow = [
@@ -66,9 +66,9 @@ def test_rows_of_no_weight_do_not_count(rng):
     distances, labels = rng.uniform(0, 1, size=(3, 200)), rng.integers(3, size=(2, 200))
     labels[:, :100] = distances[:, :100].argmin(axis=0)
     weights = np.repeat([1.0, 0.0], 100)
-    alone = fit_sharpness(distances[:, :100], labels[:, :100])
-    assert fit_sharpness(distances, labels, weights) == pytest.approx(alone, rel=1e-6)
-    assert fit_sharpness(distances, labels) < alone
+    alone = fit_inverse_temperature(distances[:, :100], labels[:, :100])
+    assert fit_inverse_temperature(distances, labels, weights) == pytest.approx(alone, rel=1e-6)
+    assert fit_inverse_temperature(distances, labels) < alone
 
 
 def test_matched_labels_agree_as_often_as_can_be():
@@ -138,8 +138,8 @@ def test_few_rows_or_groups_are_less_sure(backend, rng):
     first = distances.argmin(axis=0)
     parts = np.stack([first, np.where(np.arange(40) < 6, (first + 1) % 3, first)])
     there, centers = backend.asarray(distances), backend.asarray(np.eye(3))
-    alone = sharpness_of(there, centers, parts)
-    expected = fit_sharpness(distances, parts, None, 0.5)
+    alone = calibrate_membership(there, centers, parts)
+    expected = fit_inverse_temperature(distances, parts, None, 0.5)
     np.testing.assert_allclose(alone, expected * 40 / 50, rtol=1e-6)
-    together = sharpness_of(there, centers, parts, n_groups=10)
+    together = calibrate_membership(there, centers, parts, n_groups=10)
     np.testing.assert_allclose(together, expected * 10 / 20, rtol=1e-6)

@@ -28,7 +28,7 @@ _SCALES = [scale.split(", ") for scale in (
     "muy insatisfecho, insatisfecho, neutral, satisfecho, muy satisfecho",
     "bajo, medio, alto",
 )]  # fmt: skip
-_N_COMMON, _MOST_ORDERED = 3, 7
+_N_COMMON, _MAX_ORDERED = 3, 7
 MAX_CATEGORIES = 255
 """As many as a column may hold; more texts name rows."""
 
@@ -63,5 +63,5 @@ def list_categories(
     common = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c] > 0]
     if order is None:
         return common[:_N_COMMON]
-    kept = common if len(common) <= _MOST_ORDERED else common[:_N_COMMON]
+    kept = common if len(common) <= _MAX_ORDERED else common[:_N_COMMON]
     return sorted(kept, key=lambda c: order.index(texts[c]))

@@ -25,11 +25,11 @@ from pckid.input.cells import as_text
 from pckid.input.known import read_known
 
 # Longer batches gain nothing.
-_MOST_ROWS = 1 << 14
+_MAX_ROWS = 1 << 14
 # A batch is held as Arrow columns, as floats, standardised, and in parts of each.
 _BYTES_PER_NUMBER = 256
 # Bytes of texts that the cells of a batch may name by a number.
-_MOST_NAMED = 1 << 29
+_MAX_NAMED = 1 << 29
 
 
 class Batch(NamedTuple):
@@ -185,14 +185,14 @@ class DatasetRows(BlockedRows):
         texts = [None if text is None or text.strip().lower() in absent else text for text in texts]
         named = pa.array(texts, pa.large_string())
         n_bytes = pc.sum(pc.binary_length(named).take(coded.indices)).as_py() or 0
-        if n_bytes > _MOST_NAMED:
-            raise ValueError(f"Texts of a batch take more than {_MOST_NAMED >> 20} MB.")
+        if n_bytes > _MAX_NAMED:
+            raise ValueError(f"Texts of a batch take more than {_MAX_NAMED >> 20} MB.")
         return named.take(coded.indices)
 
     def _count_texts(self) -> dict[str, Counter[str]]:
         """Count the categories of all columns that hold texts."""
         counts: dict[str, Counter[str]] = {name: Counter() for name in self.texts}
-        for _, data in self._tables(self.texts, _MOST_ROWS) if self.texts else ():
+        for _, data in self._tables(self.texts, _MAX_ROWS) if self.texts else ():
             for name, found in counts.items():
                 seen = pc.value_counts(self._cells(data.column(name)).drop_null()).to_pylist()
                 found.update({each["values"]: each["counts"] for each in seen})
@@ -228,7 +228,7 @@ def holds_numbers(kind: Any) -> bool:
 def batch_rows(n_columns: int) -> int:
     """Decide how many rows are read at a time, by scikit-learn's `working_memory`."""
     allowed = int(get_config()["working_memory"] * 2**20) // (_BYTES_PER_NUMBER * n_columns)
-    return max(1, min(allowed, _MOST_ROWS))
+    return max(1, min(allowed, _MAX_ROWS))
 
 
 def _check_schema(schema: Any, columns: Sequence[str]) -> None:

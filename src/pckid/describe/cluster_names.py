@@ -6,7 +6,7 @@ from typing import Any
 from pckid._utils.text import counted
 from pckid.exceptions import OptionError
 
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 def check_cluster_names(names: Sequence[str | None], n_clusters: int) -> list[str | None]:
@@ -21,9 +21,9 @@ def check_cluster_names(names: Sequence[str | None], n_clusters: int) -> list[st
             "names",
         )
     for name in given:
-        if not 0 < len(name) <= _LONGEST or not name.isprintable():
+        if not 0 < len(name) <= _MAX_LENGTH or not name.isprintable():
             raise OptionError(
-                f"A cluster cannot be named {name[:40]!r}. Give a text of 1 to {_LONGEST} "
+                f"A cluster cannot be named {name[:40]!r}. Give a text of 1 to {_MAX_LENGTH} "
                 "printable characters, or None.",
                 "names",
             )

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 # Distances between centres are drawn as if none were less than this share of the largest.
-_LEAST_DISTANCE = 0.3
+_MIN_DISTANCE = 0.3
 _N_STEPS = 300
 # The rows of the largest cluster are spread over this share of the smallest distance of places.
 _REACH = 0.2
@@ -54,7 +54,7 @@ def place_centers(distances: np.ndarray) -> np.ndarray:
     if n_clusters < 3:
         line = largest * (np.arange(n_clusters) - (n_clusters - 1) / 2)
         return np.stack([line, np.zeros(n_clusters)], axis=1)
-    wanted = np.maximum(distances, _LEAST_DISTANCE * largest)
+    wanted = np.maximum(distances, _MIN_DISTANCE * largest)
     np.fill_diagonal(wanted, 0)
     scaled = _classical_scaling(wanted)
     order = np.argsort(np.argsort(np.arctan2(scaled[:, 1], scaled[:, 0]), kind="stable"))

@@ -19,8 +19,8 @@ from pckid._utils.seeds import some_rows
 from pckid.input.table import Table, take
 
 N_BINS = 10
-MOST_ROWS = 5_000  # of longer tables so many random rows tell enough
-_MOST_CELLS = 1 << 22
+MAX_ROWS = 5_000  # of longer tables so many random rows tell enough
+_MAX_CELLS = 1 << 22
 _OUTLIER = 3.0
 _ROUNDING = 1e-4
 
@@ -55,7 +55,7 @@ def summarise_rows(
     Values are counted between `deciles` (n_features, 9), those of these rows by default. `scored`
     is as in `RowSummary`; `weights` (n_samples,) say how much each row counts.
     """
-    most = min(MOST_ROWS, max(500, _MOST_CELLS // table.observed.shape[1]))
+    most = min(MAX_ROWS, max(500, _MAX_CELLS // table.observed.shape[1]))
     rows = some_rows(np.arange(table.n_samples), most)
     numbers = to_numpy(take_along(labels, rows))
     rows, numbers = rows[numbers >= 0], numbers[numbers >= 0]

@@ -16,7 +16,7 @@ from pckid.input.validation import is_blocked, validate_table
 # rounding, except for a share of rows that may have been changed since.
 _ROWS_COMPARED = 200
 _ROUNDING = 1e-3
-_MOST_MOVED = 0.1
+_MAX_MOVED = 0.1
 
 
 def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) -> np.ndarray:
@@ -102,7 +102,7 @@ def _check_same_rows(estimator: Any, values: np.ndarray) -> None:
     then = to_numpy(estimator.embedding_)[rows]
     now = to_numpy(estimator._project(standardised_rows(estimator, values[rows])))
     moved = (np.abs(now - then) > _ROUNDING * np.abs(then).max(initial=0)).any(axis=1)
-    if moved.mean() > _MOST_MOVED:
+    if moved.mean() > _MAX_MOVED:
         raise ValueError(
             f"X does not hold the rows that the estimator was fitted on, or not in their order: "
             f"{int(moved.sum())} of {len(rows)} rows compared differ. Give the table as it was "

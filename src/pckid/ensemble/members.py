@@ -38,7 +38,7 @@ _SHARED_BYTES_HOST = 1 << 21
 _MANY = 0.25
 # On a CPU this pays if mixtures learn from at least half of the rows, of a table so wide that it is
 # the products that take the time.
-_MOST_ON_HOST, _WIDE = 0.5, 256
+_MIN_SHARE_ON_HOST, _WIDE = 0.5, 256
 # Posteriors, or coefficients of components, that a GPU computes at once: 2^26 numbers.
 _RUN_CELLS = 1 << 26
 # Multiplications that make a thread worth while.
@@ -353,7 +353,7 @@ def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> An
         params,
         n_iter=plan.max_iter,
         floor=plan.floor,
-        share=em.share_among_components(weights),
+        resp_of=em.weighted_posterior(weights),
     )
 
 
@@ -386,13 +386,13 @@ def _train_on_shared_rows(
     def assign(closeness: Array) -> Array:
         return (layout.winners(closeness[0, ...]) * weights)[None, ...]
 
-    def share(log_joint: Array, rows: Array | None) -> Array:
+    def resp_of(log_joint: Array, rows: Array | None) -> Array:
         return (layout.posteriors(log_joint[0, ...]) * weights)[None, ...]
 
     stats = family.statistics(table)._replace(n_counted=plan.n_rows)
     params = start_from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
     n_iter, floor = plan.max_iter, plan.floor
-    params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
+    params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, resp_of=resp_of)
     return list(zip(runs, side_by_side.split(params, shapes), strict=True))
 
 
@@ -426,7 +426,7 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
     if not is_host(table.values):
         return _are_many(plan, table.n_samples)
     n_rows = plan.n_rows + 1  # Half of an odd number of rows was rounded.
-    enough = n_rows >= _MOST_ON_HOST * table.n_samples and not is_remote()
+    enough = n_rows >= _MIN_SHARE_ON_HOST * table.n_samples and not is_remote()
     return enough and _are_many(plan, table.n_samples) and table.width >= _WIDE
 
 

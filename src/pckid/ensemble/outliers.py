@@ -42,7 +42,7 @@ _NUMBERS_AT_ONCE = 1 << 21
 _NUMBERS_AT_ONCE_DEVICE = 1 << 26
 # So many rows say what deviation is usual in each column; of the largest tenth nothing counts, and
 # the mean of all columns counts as much as the second number of rows.
-MOST_USUAL, _SHRINK = 128, 5
+MAX_USUAL, _SHRINK = 128, 5
 _TRIM = 0.9
 # Deviations are at most this, lest their squares overflow in float32, and their mean square at
 # least the second.

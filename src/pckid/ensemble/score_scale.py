@@ -20,7 +20,7 @@ _UPPER = 0.95
 _WIDER = 4.0
 # The least spread, for rows of one value; that of n values is less by √n. Independent Gaussians
 # have about 1.6.
-_LEAST_SPREAD = 0.4
+_MIN_SPREAD = 0.4
 
 
 class ScoreScale(NamedTuple):
@@ -67,7 +67,7 @@ def fit_score_scale(
     middle, upper = np.interp([0.5, _UPPER], shares / each.sum(), values[order])
     n_rows = each.sum() ** 2 / (each**2).sum()
     spread = (upper - middle) / norm.ppf(_UPPER) * (1 + _WIDER / n_rows)
-    spread = max(spread, _LEAST_SPREAD / math.sqrt(n_values))
+    spread = max(spread, _MIN_SPREAD / math.sqrt(n_values))
     return ScoreScale(float(middle), float(spread), usual)
 
 

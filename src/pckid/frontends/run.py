@@ -54,7 +54,7 @@ from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import Dialect, write_evidence, write_fix, write_note
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
-from pckid.input.known import MOST_KNOWN
+from pckid.input.known import MAX_KNOWN
 from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
@@ -257,7 +257,7 @@ class Clustering:
                 for each in estimator.known_conflicts_
             ]
             notes.append(Fact("known_rows", {**counts, "conflicts": conflicts}))
-            if counts["n_rows"] > MOST_KNOWN:
+            if counts["n_rows"] > MAX_KNOWN:
                 n_compared = sum(each.n_compared for each in groups)
                 notes.append(Fact("known_limit", counts | {"n_compared": n_compared}))
         return notes

@@ -20,7 +20,7 @@ _UNKNOWN = ("", "-1", "None", "nan", "NaN", "NaT", "<NA>")
 # So many groups are too many if most have one row, and a table has not ten times as many rows.
 _MANY = 20
 # Of more known rows some are kept: a few thousand fix the centre of a cluster.
-MOST_KNOWN = 10_000
+MAX_KNOWN = 10_000
 
 
 class KnownMembers(NamedTuple):
@@ -121,17 +121,17 @@ def _choose(known: np.ndarray, keys: np.ndarray, counts: Counter[str]) -> np.nda
     A part of a table has no more groups than the whole, so that a row which is dropped from the
     part would be dropped from the whole, too.
     """
-    if len(counts) > MOST_KNOWN:
+    if len(counts) > MAX_KNOWN:
         raise ValueError(
-            f"known names more than {MOST_KNOWN:,} groups: it seems to name the rows. Give the "
+            f"known names more than {MAX_KNOWN:,} groups: it seems to name the rows. Give the "
             "groups of some rows."
         )
-    if counts.total() <= MOST_KNOWN:
+    if counts.total() <= MAX_KNOWN:
         return np.arange(len(known))
     groups = np.unique(known.astype(str), return_inverse=True)[1].reshape(-1)
     order = np.lexsort((keys, groups))
     rank = np.arange(len(order)) - np.searchsorted(groups[order], groups[order])
-    return np.sort(order[rank < MOST_KNOWN // len(counts)])
+    return np.sort(order[rank < MAX_KNOWN // len(counts)])
 
 
 def check_known(members: KnownMembers, n_samples: int, n_clusters: int | str) -> None:

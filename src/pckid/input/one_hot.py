@@ -6,9 +6,9 @@ from pckid._utils.arrays import Array, asarray_like, take_along, to_numpy
 from pckid.input.table import Scaling
 
 # Fewer rows may have exactly one of some columns by chance.
-_LEAST_ROWS = 10
+_MIN_ROWS = 10
 # One row in a hundred may be wrong, with up to ten ones too many.
-_ROWS_PER_SLIP, _MOST_ONES = 100, 10
+_ROWS_PER_SLIP, _MAX_ONES = 100, 10
 # Enough rows to recognise most columns that have nothing to do with each other.
 _LOOKED_AT = 1000
 
@@ -43,7 +43,7 @@ def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slic
     none, or some cells missing, lest a slip in one row change what all others mean.
     """
     n_samples, n_columns = X.shape
-    if n_samples < _LEAST_ROWS:
+    if n_samples < _MIN_ROWS:
         return []
     places = np.arange(n_columns) if places is None else places
     seen = ~np.isnan(X)
@@ -55,14 +55,14 @@ def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slic
         # About as many higher values as rows: few runs of columns from here on have so many.
         ends = range(
             max(first + 2, int(np.searchsorted(stops, wanted - slips))),
-            int(np.searchsorted(stops, wanted + _MOST_ONES * slips, side="right")),
+            int(np.searchsorted(stops, wanted + _MAX_ONES * slips, side="right")),
         )
         beside = [end for end in ends if places[end - 1] - places[first] == end - 1 - first]
         if beside and np.sum(high[:_LOOKED_AT, first : beside[0]].sum(axis=1) > 1) > slips:
             beside = []
         wrong = [_count_wrong(high, seen, slice(first, end)) for end in beside]
         end = beside[int(np.argmin(wrong))] if wrong and min(wrong) <= slips else first
-        if n_seen[first] >= _LEAST_ROWS and _vary(high[:, first:end]):
+        if n_seen[first] >= _MIN_ROWS and _vary(high[:, first:end]):
             groups.append(slice(first, end))
             first = end
         else:

@@ -15,7 +15,7 @@ from pckid.input.one_hot import with_one_hot
 from pckid.input.table import (
     Scaling,
     Table,
-    measure,
+    fit_scaling,
     place_scaling,
     standardise,
     take,
@@ -27,11 +27,11 @@ from pckid.input.weights import canonical_order
 
 # Tables of up to this many rows are searched for rows that are the same. Beyond, the eigenvectors
 # come from random rows anyway, so that repeated rows and weights could only agree on average.
-MOST_COMPARED = 3_000
+MAX_COMPARED = 3_000
 # Tables with at most this many entries are computed in float64, which takes half as long again.
 _SMALL_TABLE = 4_000
 # Beside rows of mean weight 1, less than this is nothing in float32.
-_LEAST_WEIGHT = 1e-7
+_MIN_WEIGHT = 1e-7
 
 
 class RowsInMemory(NamedTuple):
@@ -95,9 +95,9 @@ class Sample(NamedTuple):
     def n_distinct(self) -> int:
         """How many different rows there are; in larger tables, among 3,000 of them."""
         n_samples = self.table.n_samples
-        if n_samples <= MOST_COMPARED:
+        if n_samples <= MAX_COMPARED:
             return self.n_usable
-        rows = np.linspace(0, n_samples - 1, MOST_COMPARED).astype(np.int64)
+        rows = np.linspace(0, n_samples - 1, MAX_COMPARED).astype(np.int64)
         some = take(self.table, asarray_like(rows, self.table.values))
         return len(merge_duplicates(some, None, least=1).rows)
 
@@ -132,7 +132,7 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     found = _from_memory(rows, sampling) if in_memory else _from_blocks(rows, sampling)
     X, weights, scaling, n_usable, n_rows, n_empty, *_ = found
     places = np.arange(X.shape[0])
-    if X.shape[0] == n_usable <= MOST_COMPARED:
+    if X.shape[0] == n_usable <= MAX_COMPARED:
         table = standardise(X, scaling, "float64", patterns=False)
         distinct = merge_duplicates(table, weights, sampling.least_distinct)
         if table.n_features == 0 and _only_names_rows(to_numpy(table.codes)[distinct.rows]):
@@ -224,7 +224,7 @@ def _measure(
 ) -> Scaling:
     """Measure the columns of rows that count alike or by weights; raise if none varies."""
     shares = relative(weights)
-    scaling = measure(
+    scaling = fit_scaling(
         X,
         categorical,
         groups=sampling.roles.scales,
@@ -285,7 +285,7 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     if least <= len(first) < table.n_samples:
         places[order] = np.cumsum(differs) - 1
         order, each = order[first], np.add.reduceat(each, first)
-    elif len(first) < least and each.sum() <= MOST_COMPARED and np.all(each == np.round(each)):
+    elif len(first) < least and each.sum() <= MAX_COMPARED and np.all(each == np.round(each)):
         counts = each.astype(np.int64)
         places[order] = np.cumsum(counts) - counts
         order = np.repeat(order, counts)
@@ -298,7 +298,7 @@ def relative(weights: np.ndarray | None) -> np.ndarray | None:
     if weights is None or weights.min() == weights.max():
         return None
     shares = weights / weights.max()
-    return np.maximum(shares / shares.mean(), _LEAST_WEIGHT)
+    return np.maximum(shares / shares.mean(), _MIN_WEIGHT)
 
 
 def _only_names_rows(codes: np.ndarray) -> bool:

@@ -24,7 +24,7 @@ _YES_NO = [[0.0, 1.0], [1.0, 2.0]]
 # Short scales of answers, complete: up to 3 from 0 on, up to 5 from 1 on.
 _SCALES = [[0, 1], [0, 1, 2], [0, 1, 2, 3], [1, 2], [1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]]
 _HIGHEST_STEP = 11.0  # of any scale of answers, 0 to 10 or 1 to 11
-_FEWEST_CODED, _MOST_CODES = 3, 5
+_MIN_CODED, _MAX_CODES = 3, 5
 _HIGHEST_ALONE = -7.0  # of negative codes that need no other column; -1 may well be a change
 _SHARED = 3  # columns that make a code of a number that one of them leaves in doubt
 _NAMED = 5
@@ -94,7 +94,7 @@ def _find_certain(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]:
     codes = _as_codes(distinct, counts, np.r_[:first, stop : len(distinct)])
     # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual; yes and no do.
     answers = distinct[kept].tolist() in _YES_NO and -1 not in codes
-    answers = answers and sum(codes.values()) >= _FEWEST_CODED
+    answers = answers and sum(codes.values()) >= _MIN_CODED
     return codes if stop - first > 2 or answers else {}
 
 
@@ -108,17 +108,17 @@ def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> in
         distinct, counts = -distinct[::-1], counts[::-1]
     sign = -1.0 if from_top else 1.0
     best = 0
-    for n in range(1, min(_MOST_CODES, len(distinct) - 1) + 1):
+    for n in range(1, min(_MAX_CODES, len(distinct) - 1) + 1):
         code, rest = sign * distinct[n - 1], distinct[n:]
         if code not in _ENDS:
             break
         gap, spread = float(rest[0] - distinct[n - 1]), float(np.ptp(rest))
         if code in _SCALE_CODES:
             nine = from_top and distinct[0] == -9
-            apart = nine and counts[:n].sum() >= _FEWEST_CODED and gap >= spread
+            apart = nine and counts[:n].sum() >= _MIN_CODED and gap >= spread
             apart = apart and (-rest[::-1]).tolist() in _SCALES
         elif counts[:n].sum() > 1:
-            alone = not from_top and counts[:n].max() >= _FEWEST_CODED
+            alone = not from_top and counts[:n].max() >= _MIN_CODED
             apart = gap > spread or (alone and _is_alone_negative(distinct[:n], rest))
         else:
             apart = abs(code) >= 888 and gap > 10 * spread
@@ -138,7 +138,7 @@ def _find_possible(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]
     """Find known codes at either end, far from the rest, or apart from a scale of answers."""
     is_code = np.isin(distinct, _ENDS)
     found: dict[float, int] = {}
-    for n in range(1, min(_MOST_CODES, len(distinct) - 2) + 1):
+    for n in range(1, min(_MAX_CODES, len(distinct) - 2) + 1):
         for codes, others in ((slice(n), slice(n, None)), (slice(-n, None), slice(-n))):
             rest = distinct[others]
             gap = np.abs(distinct[codes][:, None] - rest).min()
@@ -155,7 +155,7 @@ def _find_possible(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]
 def _find_negative(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]:
     """Find the negative numbers of a column if all of them are known codes, and few."""
     n = int(np.count_nonzero(distinct < 0))
-    if n > _MOST_CODES or len(distinct) - n < 2 or not np.isin(distinct[:n], _ENDS).all():
+    if n > _MAX_CODES or len(distinct) - n < 2 or not np.isin(distinct[:n], _ENDS).all():
         return {}
     return _as_codes(distinct, counts, slice(n))
 

@@ -134,7 +134,7 @@ class Table(NamedTuple):
         return 3 * self.n_features + self.codes.shape[1] + self.margins.column.shape[0]
 
 
-def measure(
+def fit_scaling(
     X: Array,
     categorical: np.ndarray | None = None,
     *,

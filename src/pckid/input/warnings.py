@@ -14,7 +14,7 @@ from pckid.input.columns import frame_columns
 from pckid.input.sentinels import describe_codes, find_codes
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_FEWEST_NAMED = 50  # rows; of fewer, measurements may well be all different
+_MIN_NAMED = 50  # rows; of fewer, measurements may well be all different
 _CALLERS = ("sklearn", "joblib")
 _SEARCH = os.path.join("sklearn", "model_selection")
 # The kinds and lines of code of warnings from within a search that were shown.
@@ -61,7 +61,7 @@ class EmptyClusterWarning(_InOtherWords):
     """
 
 
-class UncountedColumnsWarning(UserWarning):
+class IgnoredColumnsWarning(UserWarning):
     """`n_clusters="auto"` leaves columns out that agree with no other column about groups.
 
     Examples
@@ -70,15 +70,15 @@ class UncountedColumnsWarning(UserWarning):
 
     >>> import warnings
     >>> import numpy as np
-    >>> from pckid import PCKID, UncountedColumnsWarning
+    >>> from pckid import PCKID, IgnoredColumnsWarning
     >>> rng = np.random.default_rng(0)
     >>> groups = np.arange(150) % 3
     >>> centers = 8 * np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
     >>> X = centers[groups] + rng.normal(size=(150, 4))
     >>> X = np.column_stack([X, rng.integers(2, size=150)])
-    >>> with warnings.catch_warnings(action="ignore", category=UncountedColumnsWarning):
+    >>> with warnings.catch_warnings(action="ignore", category=IgnoredColumnsWarning):
     ...     model = PCKID("auto", random_state=0).fit(X)
-    >>> model.n_clusters_, model.choice_.uncounted
+    >>> model.n_clusters_, model.choice_.ignored
     (3, (4,))
     """
 
@@ -213,7 +213,7 @@ def warn_cluster_limit(n_clusters: int, most: int) -> None:
         )
 
 
-def warn_uncounted(names: Sequence[str], n_empty: int) -> None:
+def warn_ignored(names: Sequence[str], n_empty: int) -> None:
     """Warn of columns that n_clusters="auto" leaves out, and of rows with no value elsewhere."""
     if names:
         one = len(names) == 1
@@ -224,7 +224,7 @@ def warn_uncounted(names: Sequence[str], n_empty: int) -> None:
             f"{'was' if one else 'were'} not used: a group is what at least two columns agree "
             f"on, and {'it agrees' if one else 'they agree'} with no other column. To use "
             f"every column, give the number of clusters.{empty if n_empty else ''}",
-            UncountedColumnsWarning,
+            IgnoredColumnsWarning,
         )
 
 
@@ -262,7 +262,7 @@ def warn_identifiers(X: Any, values: Any, name: Callable[[int], str]) -> None:
     whole; floats are left alone, and so are tables of few rows. `name` gives what to call column j.
     """
     columns = frame_columns(X)
-    if columns is None or not isinstance(values, np.ndarray) or len(values) < _FEWEST_NAMED:
+    if columns is None or not isinstance(values, np.ndarray) or len(values) < _MIN_NAMED:
         return
     found = []
     for j, column in enumerate(columns):

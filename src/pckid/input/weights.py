@@ -17,10 +17,10 @@ _TIE = 1e-9
 # Sums in another order agree in so many digits.
 _DIGITS = 9
 # Whole weights that sum to more are no counts of rows.
-_MOST_PLACES = 1 << 40
+_MAX_PLACES = 1 << 40
 _HEAVIEST = 1e290
 # NumPy's own draw shuffles all places, in memory.
-_MOST_SHUFFLED = 1 << 20
+_MAX_SHUFFLED = 1 << 20
 
 
 def checked_weights(sample_weight: Any, n_samples: int, X: Any = None) -> np.ndarray | None:
@@ -129,11 +129,11 @@ def draw_rows(
     if weights is None:
         return order[rng.choice(len(order), size=size, replace=False)]
     weights = weights[order]
-    if weights.sum() > _MOST_PLACES:
-        weights = weights / weights.max() * (_MOST_PLACES / len(weights))
+    if weights.sum() > _MAX_PLACES:
+        weights = weights / weights.max() * (_MAX_PLACES / len(weights))
     stops = np.cumsum(np.ceil(weights).astype(np.int64))
     total = int(stops[-1])
-    if total > _MOST_SHUFFLED:
+    if total > _MAX_SHUFFLED:
         places = sample_without_replacement(total, size, random_state=rng)
     else:
         places = rng.choice(total, size=size, replace=False)

@@ -15,7 +15,7 @@ from typing import Any
 from pckid._utils.arrays import Array, clip_max, clip_min, device_of, namespace
 
 # Spans beyond this are no different from one that never ends.
-_LONGEST_SPAN = 1e4
+_MAX_SPAN = 1e4
 # A component whose logarithms would move further than this is not worth trying.
 _FURTHEST = 5.0
 
@@ -31,7 +31,7 @@ def extrapolate(start: Any, first: Any, second: Any, limit: float) -> tuple[Any 
     r = free[1] - free[0]
     v = free[2] - free[1] - r
     long, short = (xp.sqrt(xp.sum(each * each, axis=-1, keepdims=True)) for each in (r, v))
-    least = long / _LONGEST_SPAN + float(xp.finfo(r.dtype).smallest_normal)
+    least = long / _MAX_SPAN + float(xp.finfo(r.dtype).smallest_normal)
     span = clip_min(long / xp.where(short > least, short, least), 1.0)
     longest = float(xp.max(span))
     span = clip_max(span, limit)

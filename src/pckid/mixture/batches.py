@@ -22,7 +22,7 @@ _CELLS_DEVICE = 1 << 26
 # Components that meet a batch in one go.
 WIDTH = 64
 # A pattern with more rows than this is divided; its matrices are then small work beside its rows.
-_MOST_ROWS = 256
+_MAX_ROWS = 256
 
 
 class PatternBatch(NamedTuple):
@@ -83,8 +83,8 @@ def _pieces(index: np.ndarray, n_patterns: int) -> Iterator[Piece]:
     order = np.argsort(index, kind="stable")
     stops = np.cumsum(np.bincount(index, minlength=n_patterns))
     for pattern, rows in enumerate(np.split(order, stops[:-1])):
-        for first in range(0, len(rows), _MOST_ROWS):
-            yield pattern, rows[first : first + _MOST_ROWS]
+        for first in range(0, len(rows), _MAX_ROWS):
+            yield pattern, rows[first : first + _MAX_ROWS]
 
 
 def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> PatternBatch:

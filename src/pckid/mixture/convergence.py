@@ -26,7 +26,7 @@ _ROUNDING = 32.0
 # not, as Varadhan and Roland have it.
 _GROWTH = 4.0
 # EM steps of a cycle in which the extrapolation is given up.
-_MOST_STEPS = 3
+_MAX_STEPS = 3
 
 
 class FittedMixtures(NamedTuple):
@@ -63,7 +63,7 @@ class Steps(NamedTuple):
         """Take the E-step; returns the sums and the mean log-likelihood of the observed part."""
         densities: list[Array] = []
 
-        def share(log_joint: Array, rows: Array | None) -> Array:
+        def resp_of(log_joint: Array, rows: Array | None) -> Array:
             resp, log_density = responsibilities(log_joint)
             if self.weights is not None:
                 mine = weights_of(rows, self.weights)
@@ -71,7 +71,7 @@ class Steps(NamedTuple):
             densities.append(log_density)
             return resp
 
-        sums = self.family.expect(self.stats, params, share)
+        sums = self.family.expect(self.stats, params, resp_of)
         xp = namespace(params.means)
         return sums, float(xp.mean(xp.concat(densities, axis=1)))
 
@@ -83,12 +83,12 @@ class Steps(NamedTuple):
         """
         totals: list[float] = []
 
-        def share(log_joint: Array, rows: Array | None) -> Array:
+        def resp_of(log_joint: Array, rows: Array | None) -> Array:
             mine = weights_of(rows, resp)
             totals.append(float(namespace(mine).sum(mine * log_joint)))
             return mine
 
-        sums = self.family.expect(self.stats, params, share)
+        sums = self.family.expect(self.stats, params, resp_of)
         return sums, sum(totals) / resp.shape[-1]
 
     def responsibilities(self, params: Any) -> tuple[Array, float]:
@@ -153,7 +153,7 @@ def settle(steps: Steps, params: Any, sums: Any, *, tol: float, max_iter: int) -
     enough = max(_LEFT * tol / resp.shape[-1], _ROUNDING * eps * abs(current))
     gains: list[float] = []
     before, limit = (float("inf"), 1.0), _GROWTH
-    while len(gains) + _MOST_STEPS <= max_iter:
+    while len(gains) + _MAX_STEPS <= max_iter:
         first = steps.advance(params, sums)
         sums, after_first = steps.expect_held(first, resp)
         second = steps.advance(first, sums)

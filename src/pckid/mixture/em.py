@@ -12,7 +12,7 @@ from pckid.input.table import Table
 
 # Takes the log-joint (m, g, n) of some rows, and which rows of the table these are (None: all of
 # them, in order), to their responsibilities (m, g, n).
-Share = Callable[[Array, Array | None], Array]
+Responsibilities = Callable[[Array, Array | None], Array]
 
 
 class Family(Protocol):
@@ -41,7 +41,7 @@ class Family(Protocol):
 
     def log_joint_of(self, stats: Any, coefficients: Any) -> Array: ...
 
-    def expect(self, stats: Any, params: Any, share: Share) -> Any: ...
+    def expect(self, stats: Any, params: Any, resp_of: Responsibilities) -> Any: ...
 
     def update(self, stats: Any, params: Any, sums: Any) -> Any: ...
 
@@ -103,22 +103,22 @@ def iterate(
     *,
     n_iter: int,
     floor: float,
-    share: Share,
+    resp_of: Responsibilities,
 ) -> Any:
     """Take a fixed number of steps, as for the members of the ensemble."""
     for _ in range(n_iter):
-        sums = family.expect(stats, params, share)
+        sums = family.expect(stats, params, resp_of)
         params = family.constrain(family.update(stats, params, sums), floor)
     return params
 
 
-def share_among_components(weights: Array | None = None) -> Share:
-    """Share rows by their posteriors, times `weights` (m, 1, n_samples) of mean 1 if given."""
+def weighted_posterior(weights: Array | None = None) -> Responsibilities:
+    """Weigh rows by their posteriors, times `weights` (m, 1, n_samples) of mean 1 if given."""
 
-    def share(log_joint: Array, rows: Array | None) -> Array:
+    def resp_of(log_joint: Array, rows: Array | None) -> Array:
         return posterior(log_joint, None if weights is None else weights_of(rows, weights))
 
-    return share
+    return resp_of
 
 
 def weights_of(rows: Array | None, weights: Array) -> Array:

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context
 from pckid.input.column_groups import plain_table
-from pckid.input.table import Table, measure, standardise, take, usable_rows, variance_floor
+from pckid.input.table import Table, fit_scaling, standardise, take, usable_rows, variance_floor
 from pckid.input.validation import (
     all_or_nothing,
     check_columns_vary,
@@ -276,7 +276,7 @@ class IncompleteGaussianMixture(FittedMixture):
         X = xp.astype(values, xp.float64, copy=False)
         # One variance holds for all columns of a sphere, so they have one scale.
         one_group = np.zeros(X.shape[1]) if family.SPHERICAL else None
-        self._scaling = measure(X, groups=one_group, weights=weights)
+        self._scaling = fit_scaling(X, groups=one_group, weights=weights)
         check_columns_vary(len(self._scaling.used), X.shape, X=X)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
         usable = xp.nonzero(usable_rows(X, self._scaling))[0]

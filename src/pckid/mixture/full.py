@@ -22,7 +22,7 @@ from pckid.mixture.completion import (
     conditional_diagonal,
     sum_inverses,
 )
-from pckid.mixture.em import Share, holds_rows, log_weights
+from pckid.mixture.em import Responsibilities, holds_rows, log_weights
 
 STACKABLE = False
 MIXED = False
@@ -106,8 +106,8 @@ def coefficients(stats: Statistics, params: Parameters) -> Parameters:
 log_joint_of = log_joint
 
 
-def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
-    """Sum completed rows and their spread, weighted by what `share` makes of their log-joint.
+def expect(stats: Statistics, params: Parameters, resp_of: Responsibilities) -> Sums:
+    """Sum completed rows and their spread, weighted by their responsibilities.
 
     Batch by batch, so that each inverse serves the log-joint and the sums and is then forgotten.
     """
@@ -115,7 +115,7 @@ def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     sums = Sums(*(namespace(part).zeros_like(part[0, ...]) for part in params))
     for side in (True, False):
         parts = [
-            _expect_batch(batch, laid_out, params.log_weights, share)
+            _expect_batch(batch, laid_out, params.log_weights, resp_of)
             for batch in stats.batches
             if batch.by_missing is side
         ]
@@ -197,14 +197,14 @@ def _expect_batch(
     batch: PatternBatch,
     laid_out: list[Components],
     log_weights: Array,
-    share: Share,
+    resp_of: Responsibilities,
 ) -> Sums:
     """Sum one batch; by the observed side, the sums are still those of u and Σ_oo⁻¹."""
     xp = namespace(log_weights)
     done = [complete(batch, some) for some in laid_out]
     densities = xp.concat([each.log_density for each in done], axis=1) + log_weights
     joint = xp.matrix_transpose(xp.take(densities, batch.real, axis=0))
-    resp = xp.matrix_transpose(share(contiguous(joint)[None, ...], batch.rows)[0, ...])
+    resp = xp.matrix_transpose(resp_of(contiguous(joint)[None, ...], batch.rows)[0, ...])
     resp = xp.take(xp.concat([resp, 0 * resp[:1, :]], axis=0), batch.copies, axis=0)
     first, parts = 0, []
     for each in done:

@@ -44,7 +44,7 @@ from pckid._utils.arrays import (
     times_transposed,
 )
 from pckid.input.table import Margins, Table, take
-from pckid.mixture.em import Share, holds_rows, log_weights
+from pckid.mixture.em import Responsibilities, holds_rows, log_weights
 
 STACKABLE = True
 MIXED = True
@@ -177,9 +177,9 @@ def log_joint_of(stats: Statistics, B: Array) -> Array:
     return times_transposed(B, stats.rows) if stats.columns is None else B @ stats.columns
 
 
-def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
-    """Sum the statistics of the rows, weighted by what `share` makes of their log-joint."""
-    return Sums(times_shared(share(log_joint(stats, params), None), stats.rows))
+def expect(stats: Statistics, params: Parameters, resp_of: Responsibilities) -> Sums:
+    """Sum the statistics of the rows, weighted by their responsibilities."""
+    return Sums(times_shared(resp_of(log_joint(stats, params), None), stats.rows))
 
 
 def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
@@ -352,7 +352,7 @@ def _one_hot(table: Table) -> list[Array]:
 def _category_probabilities(
     moments: Array, total: Array, seen: Array, old: Array, stats: Statistics
 ) -> Array:
-    """Share out each component's rows among the categories (m, g, n_categories).
+    """Responsibilities out each component's rows among the categories (m, g, n_categories).
 
     A missing category counts as the probabilities `old`, and the prior as a tenth of a row.
     """

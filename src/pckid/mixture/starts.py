@@ -28,7 +28,7 @@ from pckid.input.weights import canonical_order, draw_rows
 from pckid.mixture.em import Family, best_start, weights_of
 
 WAYS = ("kmeans", "k-means++", "random", "random_from_data")
-_MOST_STEPS = 300
+_MAX_STEPS = 300
 # k-means is cheap beside EM, and one seeding in six ends badly on Fisher's irises.
 _SEEDINGS = 5
 # Means, in standardised units, whose order rounding does not decide.
@@ -155,7 +155,7 @@ def lloyd_observed(rows: Rows, centers: Array) -> Partition:
     """Take k-means steps from `centers` (g, d) until no row moves."""
     xp = namespace(centers)
     resp = _nearest(rows, centers)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         centers = _moments(rows, rows.weighted(resp), centers)[0]
         previous, resp = resp, _nearest(rows, centers)
         if bool(xp.all(resp == previous)):

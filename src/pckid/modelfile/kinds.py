@@ -31,9 +31,9 @@ from pckid.spectral.steadiness import MAX_TIMES
 Facts = dict[str, Any]
 Named = dict[str, Any]
 _FLOAT64 = ("float64",)
-_LARGEST, _LEAST_NORMAL = float(np.finfo(np.float64).max), float(np.finfo(np.float64).tiny)
-_LEAST = float(np.finfo(np.float64).smallest_subnormal)
-_SMALLEST_VARIANCE, _LARGEST_VARIANCE = 1e-16, 1e20
+_MAX_FLOAT, _MIN_NORMAL = float(np.finfo(np.float64).max), float(np.finfo(np.float64).tiny)
+_MIN_SCALE = float(np.finfo(np.float64).smallest_subnormal)
+_MIN_VARIANCE, _MAX_VARIANCE = 1e-16, 1e20
 
 
 class ModelKind(NamedTuple):
@@ -97,7 +97,7 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     facts, named = _pack_kernel(estimator)
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
-    facts["sharpness"] = float(estimator._sharpness)
+    facts["sharpness"] = float(estimator._inverse_temperature)  # its name in files
     middle, spread, usual = estimator._score_scale
     facts["score_scale"] = [middle, spread]
     if usual is not None:
@@ -141,8 +141,11 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     estimator._centers = estimator.cluster_centers_ = reader.take("centers", Spec((k, k)))
     estimator.eigenvalues_ = found["eigenvalues"]
     estimator.inertia_ = checking.number(facts, "inertia")
-    estimator._sharpness = checking.number(facts, "sharpness")
-    require(estimator._sharpness > 0, "the sharpness of its memberships is not positive.")
+    estimator._inverse_temperature = checking.number(facts, "sharpness")
+    require(
+        estimator._inverse_temperature > 0,
+        "the inverse temperature of its memberships is not positive.",
+    )
     estimator._score_scale = _read_score_scale(facts, reader, kernel.scaling)
     estimator.n_clusters_ = estimator._n_features_out = k
     estimator._summary = _read_summary(reader, kernel.scaling, k)
@@ -163,7 +166,7 @@ def _read_score_scale(facts: Facts, reader: ArrayReader, scaling: Scaling) -> Sc
     middle, spread = (checking.number({"score_scale": each}, "score_scale") for each in found)
     require(spread > 0, "the spread of its outlier scores is not positive.")
     shape = (count_values(scaling),)
-    schema = {"usual": Spec(shape, _FLOAT64, _LEAST_NORMAL, _LARGEST, optional=True)}
+    schema = {"usual": Spec(shape, _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True)}
     return ScoreScale(middle, spread, **reader.take_all("score_scale", schema))
 
 
@@ -255,8 +258,8 @@ def _read_scaling(reader: ArrayReader, n_features: int, known: dict[int, list[An
     schema = {
         "kept": column,
         "categorical": column._replace(shape=(n_categorical,)),
-        "center": Spec((n_kept,), _FLOAT64, -_LARGEST, _LARGEST),
-        "scale": Spec((n_kept,), _FLOAT64, _LEAST, _LARGEST),
+        "center": Spec((n_kept,), _FLOAT64, -_MAX_FLOAT, _MAX_FLOAT),
+        "scale": Spec((n_kept,), _FLOAT64, _MIN_SCALE, _MAX_FLOAT),
         "unit": Spec((n_kept,), _FLOAT64, 1.0, 2.0**1022, optional=True),
         "shifts": Spec((n_kept,), _FLOAT64, NO_LOG, 1.0, optional=True),
     }
@@ -282,7 +285,7 @@ def _read_margins(reader: ArrayReader, sizes: list[int], n_kept: int) -> Margins
         "observed": share._replace(shape=(n_columns,)),
         "higher": share,
         "one_hot": share,
-        "weights": Spec((n_columns,), _FLOAT64, _LEAST_NORMAL, _LARGEST, optional=True),
+        "weights": Spec((n_columns,), _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True),
     }
     found = reader.take_all("margins", schema)
     require((found["column"] == column).all(), "its categories do not fit its columns.")
@@ -298,11 +301,11 @@ def _read_mixtures(
     n_categories = margins.column.shape[0]
     n_kept, family, dtypes = len(scaling.kept), FAMILIES[kind], (dtype,)
     spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
-    least = -_LARGEST_VARIANCE if family.MATRICES else _SMALLEST_VARIANCE
+    least = -_MAX_VARIANCE if family.MATRICES else _MIN_VARIANCE
     schema = {
         "log_weights": Spec(size, dtypes, -np.inf, 1e-3),
         "means": Spec((*size, n_kept), dtypes),
-        "covariances": Spec((*size, *spread), dtypes, least, _LARGEST_VARIANCE),
+        "covariances": Spec((*size, *spread), dtypes, least, _MAX_VARIANCE),
     }
     if family.MIXED:
         rarest = float(np.finfo(dtype).smallest_normal)

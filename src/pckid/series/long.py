@@ -20,7 +20,7 @@ from pckid.series.times import LineError, choose_bins, locate_times, read_times,
 _SHARE_SEVERAL, _SHARE_APART = 0.1, 0.5
 # A whole number may name them if it is another one in each line of this share of such visits, and
 # has at most so many times as many values as a typical one of them has lines.
-_SHARE_ONCE, _MOST_CODES = 0.9, 10
+_SHARE_ONCE, _MAX_CODES = 0.9, 10
 # Where more than this share of cases starts after the first bin of dates, it is pointed out.
 _SHARE_LATE = 0.1
 _FIRST_LINES = 1000
@@ -354,7 +354,7 @@ def _find_names_of_values(
     notes = []
     for name in series if len(series) > 1 else ():
         distinct, codes = np.unique(read_floats(lines, name), return_inverse=True)
-        few = len(distinct) <= _MOST_CODES * np.median(n_lines[several])
+        few = len(distinct) <= _MAX_CODES * np.median(n_lines[several])
         once = few and count_different(codes) == n_lines[several]
         if few and (distinct % 1 == 0).all() and np.mean(once) >= _SHARE_ONCE:
             others = [other for other in series if other != name]

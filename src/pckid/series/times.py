@@ -16,8 +16,8 @@ from pckid.input.cells import is_missing, is_number_text
 _ISO = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?)?")
 _DAY = np.timedelta64(1, "D")
 # Up to so many distinct times, of which a typical case has this share, each is a column by itself.
-_MOST_BINS, _SHARE_SEEN = 50, 0.5
-_MOST_ADVISED = 8
+_MAX_BINS, _SHARE_SEEN = 50, 0.5
+_MAX_ADVISED = 8
 
 
 class LineError(ValueError):
@@ -104,8 +104,8 @@ def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> Ti
     distinct = np.unique(times)
     distinct = distinct[np.diff(distinct, prepend=-np.inf) > _rounding(distinct, dates)]
     if isinstance(bins, str) and bins == "auto":
-        few = len(distinct) <= _MOST_BINS and typical >= _SHARE_SEEN * len(distinct)
-        bins = "each" if few else int(np.clip(round(typical), 2, _MOST_BINS))
+        few = len(distinct) <= _MAX_BINS and typical >= _SHARE_SEEN * len(distinct)
+        bins = "each" if few else int(np.clip(round(typical), 2, _MAX_BINS))
     is_number = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and bins > 0
     if is_number and bins >= len(distinct):
         bins = "each"
@@ -157,8 +157,8 @@ def locate_times(bins: TimeBins, times: np.ndarray) -> np.ndarray:
 def _advise_bins(bins: TimeBins) -> str:
     """Write options by which every time has a bin: those given, open at both ends."""
     inner = np.asarray(bins.edges[1:] if bins.exact else bins.edges[1:-1])
-    if len(inner) > _MOST_ADVISED:
-        inner = inner[np.linspace(0, len(inner) - 1, _MOST_ADVISED).round().astype(int)]
+    if len(inner) > _MAX_ADVISED:
+        inner = inner[np.linspace(0, len(inner) - 1, _MAX_ADVISED).round().astype(int)]
     times = write_times(inner, bins.dates)
     edges = as_argument("bins", ",".join(["-inf", *times, "inf"]))
     listed = ", ".join(map(repr, times) if bins.dates else times)

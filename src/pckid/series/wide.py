@@ -16,7 +16,7 @@ from pckid.series.times import TimeBins, read_times
 _DATE = r"\d{4}[-_.]?[01]\d[-_.]?[0-3]\d|(?:19|20)\d\d[-_][01]\d"
 _TIME = re.compile(rf"(?P<stem>.*?)(?P<sign>[\s_.:-]*)(?P<time>{_DATE}|\d+(?:\.\d+)?)", re.DOTALL)
 # Two or three numbered columns are often anything else.
-_FEWEST = 4
+_MIN_TIMES = 4
 
 
 def from_array(
@@ -260,7 +260,7 @@ def find_times(columns: Iterable[str]) -> dict[str, dict[str, tuple[bool, float]
     return {
         stem: dict(sorted(times.items(), key=lambda item: item[1]))
         for stem, times in found.items()
-        if len(times) >= _FEWEST
+        if len(times) >= _MIN_TIMES
         and len(set(times.values())) == len(times)
         and len({dates for dates, _ in times.values()}) == 1
     }

@@ -14,13 +14,13 @@ import numpy as np
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
 from pckid.input.table import Table
 from pckid.mixture import product
-from pckid.mixture.em import iterate, posterior, share_among_components
+from pckid.mixture.em import iterate, posterior, weighted_posterior
 
 # The smallest variance of a component, in units of the column's variance.
 _FLOOR = 0.01
 # EM is looked at after so many steps, and takes no more than the second number; it stops when
 # these move no mean, weight or probability by more than the third.
-_STEPS, _MOST_STEPS, _STILL = 2, 200, 0.001
+_STEPS, _MAX_STEPS, _STILL = 2, 200, 0.001
 # It stops as well before the posteriors of the labels are, on average, lower by this than those of
 # the likeliest clusters: the components would no longer be the clusters that the labels name.
 # Clusters that are no clouds, or whose columns are correlated, drive them there.
@@ -69,9 +69,9 @@ def fit_posteriors(
     found = [_posteriors_of(stats, first)]
     if n_draws:
         weights = asarray_like(drawn[:, None, :], values, dtype=values.dtype)
-        share = share_among_components(weights)
+        resp_of = weighted_posterior(weights)
         many = _start(stats, resp * weights)
-        many = iterate(product, stats, many, n_iter=n_steps, floor=_FLOOR, share=share)
+        many = iterate(product, stats, many, n_iter=n_steps, floor=_FLOOR, resp_of=resp_of)
         found.append(_posteriors_of(stats, many))
     return ClassPosteriors(
         np.concatenate(found), np.concatenate([np.ones((1, len(labels))), drawn])
@@ -92,16 +92,16 @@ def _run(
 
     `member` (n_clusters, n_samples) is 1 for the label of each row.
     """
-    xp, share = namespace(params.means), share_among_components()
-    for n_steps in range(0, _MOST_STEPS, _STEPS):
-        after = iterate(product, stats, params, n_iter=_STEPS, floor=_FLOOR, share=share)
+    xp, resp_of = namespace(params.means), weighted_posterior()
+    for n_steps in range(0, _MAX_STEPS, _STEPS):
+        after = iterate(product, stats, params, n_iter=_STEPS, floor=_FLOOR, resp_of=resp_of)
         likely = _posteriors_of(stats, after)[0]
         if (likely.max(axis=0) - (likely * member).sum(axis=0)).mean() > _FARTHEST:
             return n_steps, params
         moved, params = float(xp.max(xp.abs(_flatten(after) - _flatten(params)))), after
         if moved < _STILL:
             return n_steps + _STEPS, params
-    return _MOST_STEPS, params
+    return _MAX_STEPS, params
 
 
 def _flatten(params: product.Parameters) -> Array:

@@ -36,12 +36,12 @@ KernelOf = Callable[[np.ndarray, int], np.ndarray]
 # What the eigenvalues, shares and dips of a structure count in the statistic.
 _WEIGHTS = (0.5, 0.25, 0.25)
 # Smaller spreads of null tables are rounding.
-_LEAST_SPREAD = 1e-6
+_MIN_SPREAD = 1e-6
 _N_LEADING = 7
 _N_SHARED = 13
 _N_DIPS = 3
 # Eigenvalues below this are rounding.
-_LEAST_EIGENVALUE = 1e-9
+_MIN_EIGENVALUE = 1e-9
 
 
 class Structure(NamedTuple):
@@ -93,7 +93,7 @@ class Comparison(NamedTuple):
 
     @property
     def _spread(self) -> float:
-        return max(float(self.null_statistics.std(ddof=1)), _LEAST_SPREAD)
+        return max(float(self.null_statistics.std(ddof=1)), _MIN_SPREAD)
 
     @property
     def _height(self) -> float:
@@ -163,7 +163,7 @@ def measure_structure(kernel: np.ndarray) -> Structure:
     if n_rows > 4 * _N_SHARED:
         guess = np.random.default_rng(0).standard_normal((n_rows, _N_SHARED)).astype(kernel.dtype)
     values, coordinates = walk_coordinates(kernel, guess, _N_SHARED)
-    values = np.maximum(values.astype(np.float64), _LEAST_EIGENVALUE)
+    values = np.maximum(values.astype(np.float64), _MIN_EIGENVALUE)
     leading = np.array([values[0], values[:_N_LEADING].mean()])
     shares = np.cumsum(values) / values.sum()
     dips = np.array([dip(x) for x in coordinates.T[:_N_DIPS]])
@@ -182,7 +182,7 @@ def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> C
     statistics, null_statistics = np.zeros(len(own)), np.zeros(len(null))
     for kind, weight in enumerate(_WEIGHTS):
         mine, others = (np.stack([each[kind] for each in found]) for found in (own, null))
-        spread = np.maximum(others.std(axis=0, ddof=1), _LEAST_SPREAD)
+        spread = np.maximum(others.std(axis=0, ddof=1), _MIN_SPREAD)
         heights = (mine - others.mean(axis=0)) / spread
         statistics += weight * heights.max(axis=1)
         null_statistics += weight * leave_one_out(others).max(axis=1)
@@ -199,5 +199,5 @@ def leave_one_out(values: np.ndarray) -> np.ndarray:
     n = len(values)
     apart = values - values.mean(axis=0)
     variances = ((apart**2).sum(axis=0) - apart**2 * n / (n - 1)) / (n - 2)
-    spread = np.maximum(np.sqrt(np.maximum(variances, 0.0)), _LEAST_SPREAD)
+    spread = np.maximum(np.sqrt(np.maximum(variances, 0.0)), _MIN_SPREAD)
     return apart * n / (n - 1) / spread

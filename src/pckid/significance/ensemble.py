@@ -18,7 +18,7 @@ from pckid.significance.comparison import KernelOf
 _N_INITS = 5
 # Few rows cost next to nothing, and their mixtures differ more: more starts, up to these.
 _MAX_INITS = 20
-_CELLS_FOR_INITS, _LEAST_COLUMNS = 40_000, 20
+_CELLS_FOR_INITS, _MIN_COLUMNS = 40_000, 20
 _N_SIZES = 4
 
 
@@ -55,7 +55,7 @@ def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
     """
     if n_inits < _N_INITS:
         return n_inits
-    cells = n_rows * max(n_columns, _LEAST_COLUMNS)
+    cells = n_rows * max(n_columns, _MIN_COLUMNS)
     return max(_N_INITS, min(_MAX_INITS, _CELLS_FOR_INITS // cells))
 
 

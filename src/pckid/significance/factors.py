@@ -14,7 +14,7 @@ import numpy as np
 _N_FACTORS = 10
 _N_ITERATIONS = 60
 # The least share of a column's variance that its own error is taken to have at the start.
-_LEAST_OWN = 0.1
+_MIN_OWN = 0.1
 # A regression has so many rows more, in which all is 0; an error's variance one row of variance 1.
 _RIDGE = 0.05
 
@@ -47,7 +47,7 @@ def gaussian_by_factors(
     x = np.nan_to_num(scores)
     values, vectors = np.linalg.eigh(correlations)
     loadings = vectors[:, -_N_FACTORS:] * np.sqrt(np.maximum(values[-_N_FACTORS:], 0.0))
-    own = np.maximum(1 - (loadings**2).sum(axis=1), _LEAST_OWN)
+    own = np.maximum(1 - (loadings**2).sum(axis=1), _MIN_OWN)
     model = Factors(np.zeros(len(loadings)), loadings, own)
     for _ in range(_N_ITERATIONS):
         model = regress_on_factors(x, seen, *expect_factors(x, seen, model))

@@ -45,13 +45,13 @@ _INNER = 0.95
 # In a column of numbers with ties, fewer of its values than this differ.
 _DISTINCT = 0.9
 # Rows count if they have half of what separates the two clusters.
-_LEAST_SEEN = 0.5
+_MIN_SEEN = 0.5
 # Fewer rows of a cluster, or of a half of two, cannot show a gap.
-_LEAST_ROWS = 20
+_MIN_ROWS = 20
 # Of the squared distance between two clusters: one that is closer to both lies between them, and
 # joins them if it has some rows.
-_BETWEEN, _LEAST_BRIDGE = 0.6, 5
-_LEAST_VARIANCE = 0.02
+_BETWEEN, _MIN_BRIDGE = 0.6, 5
+_MIN_VARIANCE = 0.02
 
 
 class Gaps(NamedTuple):
@@ -85,7 +85,7 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 
     sizes = np.bincount(labels, minlength=n_clusters)
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
-    for a, b in combinations(np.flatnonzero(sizes >= _LEAST_ROWS), 2):
+    for a, b in combinations(np.flatnonzero(sizes >= _MIN_ROWS), 2):
         rows = np.flatnonzero((labels == a) | (labels == b))
         second = labels[rows] == b
         statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
@@ -107,7 +107,7 @@ def _find_groups(p_values: np.ndarray, sizes: np.ndarray, apart: np.ndarray) -> 
         larger = order[:place][near[cluster, order[:place]]]
         if len(larger):
             joined[cluster, larger[apart[cluster, larger].argmin()]] = True
-        for a, b in combinations(larger if sizes[cluster] >= _LEAST_BRIDGE else [], 2):
+        for a, b in combinations(larger if sizes[cluster] >= _MIN_BRIDGE else [], 2):
             if max(apart[cluster, a], apart[cluster, b]) < _BETWEEN * apart[a, b]:
                 joined[cluster, [a, b]] = True
     return connected_components(joined, directed=False)[1]
@@ -140,7 +140,7 @@ def _pair_statistic(
             half[rng.permutation(part)[::2]] = True
         for learn in (half, ~half):
             positions, smooth = _place_between(X, categorical, discrete, second, learn, rng)
-            if len(positions) < _LEAST_ROWS:
+            if len(positions) < _MIN_ROWS:
                 found.append(0.0)
                 continue
             found.append(np.sqrt(len(positions)) * (dip(positions) - _SHALLOW * smooth))
@@ -185,7 +185,7 @@ def _place_between(
             continue
         difference, both = other.mean() - first.mean(), np.concatenate([first, other])
         within = (len(first) * first.var() + len(other) * other.var()) / (len(both) - 2 or 1)
-        within = max(within, _LEAST_VARIANCE * both.var(), np.finfo(np.float64).tiny)
+        within = max(within, _MIN_VARIANCE * both.var(), np.finfo(np.float64).tiny)
         weight, x = difference / within, scores[~learn]
         seen = ~np.isnan(x)
         placed += np.where(seen, weight * (x - first.mean()), 0.0)
@@ -194,7 +194,7 @@ def _place_between(
     total = by_kind.sum()
     if total <= 0:
         return np.empty(0), 1.0
-    enough = observed >= _LEAST_SEEN * total
+    enough = observed >= _MIN_SEEN * total
     return placed[enough] / observed[enough], by_kind[0] / total
 
 

@@ -17,7 +17,7 @@ from pckid._utils.quantities import write_number
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, list_first, write_p
 from pckid.blocks import blocked
-from pckid.describe.row_summary import MOST_ROWS, RowSummary, count_outliers, summarise_rows
+from pckid.describe.row_summary import MAX_ROWS, RowSummary, count_outliers, summarise_rows
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
@@ -30,14 +30,14 @@ from pckid.spectral.assignment import assign
 
 _ALPHA = 0.05
 # A smaller difference of shares matters to nobody, however many rows prove it.
-_LEAST = 0.05
+_MIN_DISTANCE = 0.05
 # Clusters are found in the rows of the fit, and move with them: these count half as many.
 _MOVING = 0.5
 # Another unit multiplies most deciles of a column by about the same number; logarithms of these.
-_LEAST_FACTOR, _UNEVEN = 0.5, 0.15
-_MOST_TOLD = 4
+_MIN_FACTOR, _UNEVEN = 0.5, 0.15
+_MAX_TOLD = 4
 # Of new rows so many random ones are looked at before a warning; of fewer than the first, none.
-_LEAST_WARNED, _MOST_WARNED = 20, 200
+_MIN_WARNED, _MAX_WARNED = 20, 200
 # How much larger their share of outliers must be.
 _FAR_ABOVE = 0.2
 HEADS = ("what", "at the fit", "now", "95 % interval", "p-value")
@@ -91,7 +91,7 @@ class RowChange(NamedTuple):
     @property
     def moved(self) -> bool:
         """Whether the difference is no chance (p < 0.05), and at least 5 % of the rows."""
-        return self.p_value < _ALPHA and self.distance >= _LEAST
+        return self.p_value < _ALPHA and self.distance >= _MIN_DISTANCE
 
     @property
     def label(self) -> str:
@@ -173,7 +173,7 @@ class RowComparison(NamedTuple):
                 return f"Nothing to compare: {rest.strip()}"
         if not self.moved:
             return f"{new} {look} like those of the fit.{rest}"
-        told = join_words([str(change) for change in self.moved], _MOST_TOLD)
+        told = join_words([str(change) for change in self.moved], _MAX_TOLD)
         do = "does" if self.n_rows == 1 else "do"
         return f"{new} {do} not look like those of the fit: {told}.{rest}"
 
@@ -241,7 +241,7 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
     if not hasattr(model, "_summary"):
         raise TypeError(f"compare_rows takes a fitted PCKID, not a {type(model).__name__}.")
     if (rows := blocked(X)) is not None:
-        values, unseen = model._checked(rows).survey(0, MOST_ROWS).rows, {}
+        values, unseen = model._checked(rows).survey(0, MAX_ROWS).rows, {}
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenCategoryWarning)
@@ -250,7 +250,7 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
         unseen = {
             j: find_unseen_categories(X, j, to_numpy(values[:, j])) for j in model._categories
         }
-    some = some_rows(np.arange(values.shape[0]), MOST_ROWS)
+    some = some_rows(np.arange(values.shape[0]), MAX_ROWS)
     kernel = model._kernel
     table = standardise_at_home(take_along(values, some), kernel.scaling, kernel.dtype)
     return _compare_table(model, table, {j: int(mask[some].sum()) for j, mask in unseen.items()})
@@ -259,9 +259,9 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
 def warn_of_shift(model: Any, table: Table) -> None:
     """Warn if far more of some standardised rows are outliers than of the rows of a fit."""
     summary = model._summary
-    if table.n_samples < _LEAST_WARNED or summary.scored[0] == 0:
+    if table.n_samples < _MIN_WARNED or summary.scored[0] == 0:
         return
-    rows = some_rows(np.arange(table.n_samples), _MOST_WARNED)
+    rows = some_rows(np.arange(table.n_samples), _MAX_WARNED)
     some = take(table, rows)
     jobs = n_threads(model.n_jobs)
     n, outliers = count_outliers(outlier_score(model._kernel, model._score_scale, some, jobs))
@@ -352,7 +352,7 @@ def _compare_numbers(
         apart = np.abs(np.cumsum(a) / a.sum() - np.cumsum(b) / b.sum())
         change = change._replace(distance=float(apart.max()))
         # Of as many rows, one that was brought back to the farthest place is enough.
-        is_cut = abs(new.means[j]) + new.spreads[j] > FARTHEST / MOST_ROWS
+        is_cut = abs(new.means[j]) + new.spreads[j] > FARTHEST / MAX_ROWS
         if is_cut or (change.moved and low <= before <= high):
             most = int(apart[:-1].argmax())
             then, today = ((each.sum(), each[: most + 1].sum()) for each in (a, b))
@@ -429,4 +429,4 @@ def _find_factor(before: np.ndarray, now: np.ndarray) -> float | None:
     ratios = now / before
     factor = float(np.median(ratios))
     alike = (np.abs(np.log(ratios / factor)) < _UNEVEN).sum() > len(ratios) / 2
-    return factor if alike and abs(np.log(factor)) > _LEAST_FACTOR else None
+    return factor if alike and abs(np.log(factor)) > _MIN_FACTOR else None

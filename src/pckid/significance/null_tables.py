@@ -26,7 +26,7 @@ from pckid.significance.margins import N_HERMITE, Margin, fit_margin
 from pckid.significance.units import Units, find_units
 
 _GRID = np.linspace(-0.999, 0.999, 81)
-_LEAST_EIGENVALUE = 1e-3
+_MIN_EIGENVALUE = 1e-3
 # How many rows without correlation are added to those in which both columns are observed.
 _PRIOR_ROWS = 2.0
 _MAX_ROUNDS = 20
@@ -267,11 +267,11 @@ def denoise_eigenvalues(values: np.ndarray, ratio: float) -> np.ndarray:
         found = (values >= low * level) & (values <= high * level)
         if not found.any() or (found == chance).all():
             break
-        level, chance = max(float(values[found].mean()), _LEAST_EIGENVALUE), found
+        level, chance = max(float(values[found].mean()), _MIN_EIGENVALUE), found
     x = values / level
     half, apart = (x + 1 - ratio) / 2, np.sqrt(np.maximum((x + 1 - ratio) ** 2 / 4 - x, 0.0))
     solved = level * np.where(x > 1, half + apart, half - apart)
-    return np.maximum(np.where(found, level, solved), _LEAST_EIGENVALUE)
+    return np.maximum(np.where(found, level, solved), _MIN_EIGENVALUE)
 
 
 def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray | None]:
@@ -303,5 +303,5 @@ def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray 
 def _root(correlations: np.ndarray) -> np.ndarray:
     """Factorise the closest correlations that are positive definite."""
     values, vectors = np.linalg.eigh(correlations)
-    root = vectors * np.sqrt(np.maximum(values, _LEAST_EIGENVALUE))
+    root = vectors * np.sqrt(np.maximum(values, _MIN_EIGENVALUE))
     return root / np.linalg.norm(root, axis=1, keepdims=True)

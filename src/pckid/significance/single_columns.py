@@ -15,8 +15,8 @@ from scipy import stats
 from pckid.significance.null_tables import pairwise_correlations
 from pckid.significance.units import Units
 
-LEAST_COLUMNS = 3  # with fewer columns, one column is too large a part of the table to be set aside
-MOST_COLUMNS = 1000  # with more columns, a single one hardly changes the clusters
+MIN_COLUMNS = 3  # with fewer columns, one column is too large a part of the table to be set aside
+MAX_COLUMNS = 1000  # with more columns, a single one hardly changes the clusters
 # Two clusters differ by a column if its means are two standard deviations apart, and are alike in
 # the other columns if these together separate them by no more than half of one.
 _DIFFERENT, _ALIKE = 4.0, 0.25
@@ -25,9 +25,9 @@ _RELATED = 0.3
 # A column whose p-value of being related to none of the others is larger goes with none.
 _ALPHA = 0.05
 # Fewer rows cannot show that columns are unrelated.
-_LEAST_ROWS = 200
+_MIN_ROWS = 200
 # Shares of the total variance, and of agreement, below which all is rounding.
-_LEAST_VARIANCE = 0.02
+_MIN_VARIANCE = 0.02
 
 
 def find_single_columns(units: Units, labels: np.ndarray) -> np.ndarray:
@@ -39,11 +39,11 @@ def find_single_columns(units: Units, labels: np.ndarray) -> np.ndarray:
     """
     none = np.arange(0)
     n_units = len(units.columns)
-    if not LEAST_COLUMNS <= n_units <= MOST_COLUMNS or labels.max() == 0:
+    if not MIN_COLUMNS <= n_units <= MAX_COLUMNS or labels.max() == 0:
         return none
     relation = measure_relation(units)
     splitting = split_alone(cluster_distances(units, labels)) & (relation.strongest < _RELATED)
-    unrelated = (relation.p_values > _ALPHA) & (len(labels) >= _LEAST_ROWS)
+    unrelated = (relation.p_values > _ALPHA) & (len(labels) >= _MIN_ROWS)
     for found in (splitting | unrelated, splitting):
         if n_units - found.sum() >= 2:
             return np.flatnonzero(found)
@@ -85,12 +85,12 @@ def cluster_distances(units: Units, labels: np.ndarray, n_clusters: int = 0) -> 
             sums = shares + shares[:, None]
             terms = (shares - shares[:, None]) ** 2 / np.where(sums > 0, sums, 1.0)
             between, freedom = terms.sum(axis=2) / 2, len(levels) - 1
-            distances = 4 * between / np.maximum(1 - between, _LEAST_VARIANCE)
+            distances = 4 * between / np.maximum(1 - between, _MIN_VARIANCE)
         else:
             means, freedom = inside.T @ values / sizes, 1
             squares = inside.T @ (values - inside @ means) ** 2
             within = (squares + squares[:, None]) / np.maximum(sizes + sizes[:, None] - 2, 1.0)
-            floor = max(_LEAST_VARIANCE * values.var(), np.finfo(np.float64).tiny)
+            floor = max(_MIN_VARIANCE * values.var(), np.finfo(np.float64).tiny)
             distances = (means - means[:, None]) ** 2 / np.maximum(within, floor)
         chance = freedom * (1 / sizes + 1 / sizes[:, None])
         enough = (counts > 1) & (counts > 1)[:, None]

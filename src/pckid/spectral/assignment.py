@@ -31,7 +31,7 @@ class FittedClusters(NamedTuple):
     kernel: Kernel
     projection: Projection
     centers: Array
-    sharpness: float  # of the memberships
+    inverse_temperature: float  # of the memberships
     score_scale: ScoreScale = ScoreScale()  # of outlier scores
     groups: Mapping[str, int] = {}  # the clusters of the groups that were known
     own_scores: OwnScores | None = None  # of rows that the mixtures learnt from
@@ -50,7 +50,7 @@ def assign(
     for rows in row_slices(embedding):
         distances = distances_to(embedding[rows, :], fitted.centers)
         labels = first_of_nearest(distances, fitted.centers)
-        chances = membership(distances, fitted.sharpness)
+        chances = membership(distances, fitted.inverse_temperature)
         confidence = xp.max(chances, axis=0)
         empty = ~xp.any(table.observed[rows, :], axis=1)
         labels = xp.where(empty, -1, labels)
@@ -75,7 +75,7 @@ def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
 def _memberships_at(embedding: Array, table: Table, fitted: FittedClusters) -> Array:
     """Compute `memberships` of rows from their coordinates (n_samples, n_components)."""
     xp, distances = namespace(embedding), distances_to(embedding, fitted.centers)
-    chances = xp.matrix_transpose(membership(distances, fitted.sharpness))
+    chances = xp.matrix_transpose(membership(distances, fitted.inverse_temperature))
     empty = ~xp.any(table.observed, axis=1)
     return xp.where(empty[:, None], 1 / chances.shape[1], chances)
 

@@ -52,4 +52,4 @@ def prior_memberships(fitted: FittedClusters) -> np.ndarray:
     nothing = np.full((1, int(fitted.kernel.scaling.used.max()) + 1), np.nan)
     placed = place_changed_rows(fitted, nothing).embedding
     distances = distances_to(asarray_like(placed, fitted.centers), fitted.centers)
-    return to_numpy(membership(distances, fitted.sharpness))[:, 0]
+    return to_numpy(membership(distances, fitted.inverse_temperature))[:, 0]

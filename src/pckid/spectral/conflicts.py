@@ -76,7 +76,7 @@ def find_conflicts(
     own, each = clusters[numbers], np.arange(len(numbers))
     distances = distances_without_self(to_numpy(fitted.centers), points, own)
     compared = np.bincount(numbers)
-    chances = to_numpy(membership(distances, fitted.sharpness))
+    chances = to_numpy(membership(distances, fitted.inverse_temperature))
     nearest, sure = chances.argmax(axis=0), chances.max(axis=0)
     conflicts = [
         Conflict(int(known.rows[i]), known.known[i], int(nearest[i]), float(sure[i]))

@@ -13,12 +13,14 @@ from pckid._utils.parallel import blas_threads, meanwhile
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
-from pckid.ensemble.outliers import MOST_USUAL, FeatureScorer, project_and_score
-from pckid.ensemble.score_scale import ScoreScale, fit_score_scale
+from pckid.ensemble.outliers import MAX_USUAL, FeatureScorer, project_and_score
+from pckid.ensemble.score_scale import OwnScores, ScoreScale, fit_score_scale, keep_scores
 from pckid.input.sample import Sample
 from pckid.input.table import Table, take
 from pckid.spectral.embedding import draw_guess, fit_embedding
 from pckid.spectral.kmeans import (
+    Anchors,
+    Clusters,
     distances_to,
     first_of_nearest,
     kmeans,
@@ -26,34 +28,55 @@ from pckid.spectral.kmeans import (
     nearest,
 )
 from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
-from pckid.spectral.membership import cluster_by_parts, sharpness_of
+from pckid.spectral.membership import calibrate_membership, cluster_by_parts
 
 _TURNS = 20
 # Of more rows than there are landmarks, so many say what scores are usual.
-_MOST_SCORED = 1_000
+_MAX_SCORED = 1_000
 # Starts of k-means where several numbers of clusters are tried.
 _N_STARTS = 20
 
 
-class Grouping(NamedTuple):
+class SampleScores(NamedTuple):
+    """Outlier scores of the rows of a sample."""
+
+    scale: ScoreScale
+    held_out: Array  # (n_scored,), of some rows, as they would have them if they were new
+    weights: np.ndarray | None  # (n_scored,), how much these rows count
+    own: Array | None  # (n_samples,), of all rows; None where they were not computed
+    are_held_out: bool  # whether each of these is by the mixtures that did not learn from the row
+
+    def keep_held_out(self, table: Table) -> OwnScores | None:
+        """Keep the scores of all rows of a table, if they are as those of new rows would be."""
+        return keep_scores(table, self.own) if self.own is not None and self.are_held_out else None
+
+
+class Clustering(NamedTuple):
     """The clusters of a sample, and how any row gets its coordinates."""
 
     projection: Projection
     centers: Array  # (n_clusters, n_clusters), the largest cluster first
     inertia: float
-    sharpness: float  # of the rows' memberships, see `membership`
+    inverse_temperature: float  # of the rows' memberships, see `membership`
     points: Array  # (n_samples, n_clusters), the coordinates of the rows of the sample
-    score_scale: ScoreScale  # of outlier scores
-    scores: Array | None  # (n_samples,), their outlier scores; None where they were not computed
-    are_held_out: bool  # whether each of these is by the mixtures that did not learn from the row
-    order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known groups first
-    held_out: Array  # (n_scored,), outlier scores as some rows would have them if they were new
-    held_out_weights: np.ndarray | None  # (n_scored,), how much these rows count
+    scores: SampleScores
+    order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known rows first
     known_points: Array | None  # (n_known, n_clusters), the coordinates of the known rows
 
 
-@blas_threads(1)
-def group(
+class Landmarks(NamedTuple):
+    """The rows of a sample that span its embedding: all of them, or random ones."""
+
+    rows: np.ndarray  # (n_landmarks,), in the sample's table
+    weights: Array | None  # (n_landmarks,), how many rows each counts for; None: all alike
+    points: Array  # (n_landmarks, n_coordinates)
+    known_points: Array | None  # (n_known, n_coordinates), of rows whose cluster is known
+    anchors: Anchors | None  # the known rows, where these hold the first centres
+    clusters: Clusters | None  # those that known rows led to; None: still to be found
+    parts: np.ndarray  # (n_draws, n_landmarks), labels by parts of the ensemble
+
+
+def cluster_sample(
     training: Training,
     n_clusters: int,
     *,
@@ -63,7 +86,7 @@ def group(
     jobs: int,
     known: tuple[Table, np.ndarray] | None = None,
     groups: np.ndarray | None = None,
-) -> Grouping:
+) -> Clustering:
     """Embed the rows of a sample by its landmarks, and cluster them.
 
     Parameters
@@ -78,74 +101,116 @@ def group(
         Starts of k-means.
     jobs : int
     known : tuple of Table and array of shape (n_known,), default=None
-        Rows whose group is known, each with something observed, and their groups from 0.
+        Rows whose cluster is known, each with something observed, and its number from 0.
     groups : ndarray of shape (n_samples,), default=None
         Rows that belong together, by numbers: memberships are as sure as whole groups make them.
 
     Returns
     -------
-    grouping : Grouping
+    clustering : Clustering
     """
-    kernel, sample = training.kernel, training.drawn.sample
+    sample = training.drawn.sample
     rng = generator(sample.entropy, Stream.EMBEDDING)
-    landmarks, weights = sample.draw(n_landmarks, rng)
-    are_all = landmarks.shape[0] == sample.table.n_samples
-    together = None if groups is None else groups[landmarks]
-    seeds, width = None, n_clusters
+    how: dict[str, Any] = {"n_init": n_init, "rng": rng}
+    with blas_threads(1):
+        projection, landmarks, scores = embed_landmarks(
+            training, n_clusters, embedding, n_landmarks, known, groups, how, jobs
+        )
+        clustering, distances = cluster_embedding(
+            training, n_clusters, projection, landmarks, scores, how, jobs
+        )
+        n_groups = None if groups is None else len(np.unique(groups[landmarks.rows]))
+        inverse_temperature = calibrate_membership(
+            distances, clustering.centers, landmarks.parts, landmarks.weights, n_groups
+        )
+    return clustering._replace(inverse_temperature=inverse_temperature)
+
+
+def embed_landmarks(
+    training: Training,
+    n_clusters: int,
+    embedding: str,
+    n_landmarks: int,
+    known: tuple[Table, np.ndarray] | None,
+    groups: np.ndarray | None,
+    how: dict[str, Any],
+    jobs: int,
+) -> tuple[Projection, Landmarks, SampleScores]:
+    """Find the leading eigenvectors of the kernel between landmarks, and all that needs their Φ.
+
+    That are their outlier scores, and their clusters by parts of the ensemble. `how` are parameters
+    of `kmeans`, the others as for `cluster_sample`.
+    """
+    kernel, sample, rng = training.kernel, training.drawn.sample, how["rng"]
+    rows, weights = sample.draw(n_landmarks, rng)
+    width, known_rows = n_clusters, None
     if known is not None:
-        seeds = KnownRows(feature_matrix(kernel, known[0], jobs), known[1])
-        width = n_coordinates(n_clusters, landmarks.shape[0])
-    there = asarray_like(landmarks, sample.table.values)
-    rows = take(sample.table, there)
-    features = feature_matrix(kernel, rows, jobs)
+        known_rows = KnownRows(feature_matrix(kernel, known[0], jobs), known[1])
+        width = n_coordinates(n_clusters, len(rows))
+    table = take(sample.table, rows)
+    features = feature_matrix(kernel, table, jobs)
     # The eigenvectors wait for a GPU. Deviations come first: the host launches them meanwhile.
-    scores, scored = None, np.arange(len(landmarks))
-    if not are_all:
-        scored = some_rows(scored, _MOST_SCORED)
-    unseen = training.find_unseen(landmarks[scored])
-    # Of a row that comes several times, mixtures learn from the other ones also if it is new.
-    counts = np.bincount(sample.places, minlength=sample.table.n_samples)
-    unseen[:, counts[landmarks[scored]] > 1] = True
     others = jobs if is_host(features) else 1
-    deviate = meanwhile(partial(_deviate, kernel, features, rows, scored, unseen, jobs), others)
-    own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
+    deviate = meanwhile(partial(_deviate, training, features, table, rows, jobs), others)
     by_parts = partial(
-        cluster_by_parts, kernel, features, n_clusters, embedding, own_rng, weights, groups=together
+        cluster_by_parts,
+        kernel,
+        features,
+        n_clusters,
+        embedding,
+        generator(sample.entropy, Stream.MEMBERSHIP),
+        weights,
+        groups=None if groups is None else groups[rows],
     )
-    cluster_parts = by_parts if seeds is not None else meanwhile(by_parts, others)
-    if others == 1:
-        deviations, usual = deviate()
+    cluster_parts = by_parts if known_rows is not None else meanwhile(by_parts, others)
+    deviations = deviate() if others == 1 else None
     projection = fit_embedding(embedding, features, width, rng, weights)
     points = project_features(features, projection)
-    anchors = known_points = found = None
-    if seeds is not None:
-        known_points = project_features(seeds.features, projection)
-        how: dict[str, Any] = {"n_init": n_init, "rng": rng, "weights": weights}
-        found, held = seeds.find_clusters(points, known_points, n_clusters, how)
-        if not held:
-            seeds, points = None, points[:, :n_clusters]
-            known_points, projection = known_points[:, :n_clusters], projection.first(n_clusters)
-    parts = cluster_parts() if seeds is None else by_parts(known=seeds)
-    if others > 1:
-        deviations, usual = deviate()
-    del features, rows, by_parts, cluster_parts, deviate
-    each = None if weights is None else to_numpy(weights).astype(np.float64)[scored]
-    scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
-    held_out = scale.standardise(deviations)
-    if seeds is not None and known_points is not None:
-        anchors = seeds.anchors(known_points, n_clusters)
-    starts: dict[str, Any] = {"n_init": n_init, "rng": rng, "weights": weights, "anchors": anchors}
-    cluster = meanwhile(
-        partial(kmeans, points, n_clusters, **starts), others if found is None else 1
-    )
-    if are_all:
-        scores = held_out
-    elif not sample.is_whole:
+    anchors = known_points = clusters = None
+    if known_rows is not None:
+        known_points = project_features(known_rows.features, projection)
+        each = how | {"weights": weights}
+        clusters, are_held = known_rows.find_clusters(points, known_points, n_clusters, each)
+        if are_held:
+            cluster_parts = partial(by_parts, known=known_rows)
+            anchors = known_rows.anchors(known_points, n_clusters)
+        else:
+            projection, points = projection.first(n_clusters), points[:, :n_clusters]
+            known_points = known_points[:, :n_clusters]
+    parts = cluster_parts()
+    deviations = deviate() if deviations is None else deviations
+    scores = _score_landmarks(deviations, sample, weights)
+    landmarks = Landmarks(rows, weights, points, known_points, anchors, clusters, parts)
+    return projection, landmarks, scores
+
+
+def cluster_embedding(
+    training: Training,
+    n_clusters: int,
+    projection: Projection,
+    landmarks: Landmarks,
+    scores: SampleScores,
+    how: dict[str, Any],
+    jobs: int,
+) -> tuple[Clustering, Array]:
+    """Cluster the landmarks by k-means, then all rows of the sample from there.
+
+    Returns the clusters, whose memberships have no inverse temperature yet, and how far the
+    landmarks are from them (n_clusters, n_landmarks).
+    """
+    kernel, sample = training.kernel, training.drawn.sample
+    _, weights, points, known_points, anchors, found, _ = landmarks
+    are_all = len(landmarks.rows) == sample.table.n_samples
+    others = jobs if is_host(points) and found is None else 1
+    starts = how | {"weights": weights, "anchors": anchors}
+    cluster = meanwhile(partial(kmeans, points, n_clusters, **starts), others)
+    if not are_all and sample.is_whole:
+        points, own = project_and_score(kernel, projection, scores.scale, sample.table, jobs)
+        scores = scores._replace(own=own)
+    elif not are_all:
         points = project(kernel, projection, sample.table, jobs)
-    else:
-        points, scores = project_and_score(kernel, projection, scale, sample.table, jobs)
-    every = None if sample.weights is None else asarray_like(sample.weights, points)
     found = cluster() if found is None else found
+    every = None if sample.weights is None else asarray_like(sample.weights, points)
     if not are_all:
         found = lloyd(points, found.centers[None, ...], weights=every, anchors=anchors)
     centers = found.centers
@@ -156,49 +221,64 @@ def group(
         centers, points, known_points = centers @ axes, points @ axes, known_points @ axes
     centers, distances, order = largest_first(points, centers, every)
     if not are_all:
-        distances = take_along(distances, there, axis=1)
-    n_groups = None if together is None else len(np.unique(together))
-    sharpness = sharpness_of(distances, centers, parts, weights, n_groups)
-    return Grouping(
-        projection,
-        centers,
-        found.inertia,
-        sharpness,
-        points,
-        scale,
-        scores,
-        are_all,
-        order,
-        held_out[asarray_like(unseen.any(axis=0), held_out, dtype=namespace(held_out).bool)],
-        None if each is None else each[unseen.any(axis=0)],
-        known_points,
+        distances = take_along(distances, asarray_like(landmarks.rows, distances), axis=1)
+    clustering = Clustering(
+        projection, centers, found.inertia, 1.0, points, scores, order, known_points
     )
+    return clustering, distances
+
+
+class _Deviations(NamedTuple):
+    """How far landmarks lie from what the mixtures expect that did not learn from them."""
+
+    values: Array  # (n_scored,)
+    usual: np.ndarray  # (n_values,), the deviations that are usual
+    rows: np.ndarray  # (n_scored,), which of the landmarks
+    are_unseen: np.ndarray  # (n_scored,), whether there are such mixtures
 
 
 def _deviate(
-    kernel: Kernel,
-    features: Array,
-    rows: Table,
-    some: np.ndarray,
-    unseen: np.ndarray,
-    jobs: int,
-) -> tuple[Array, np.ndarray]:
-    """Compute the deviations of some rows (n_some,) by the mixtures that did not learn from them.
+    training: Training, features: Array, table: Table, rows: np.ndarray, jobs: int
+) -> _Deviations:
+    """Compute the deviations of landmarks, of at most 1,000 where they are not all rows.
 
-    `features` (n_columns, n_rows) and `rows` are of all, `unseen` (n_mixtures, n_some) of some.
-    Returned with the deviations that are usual (n_values,).
+    Their features are (n_columns, n_landmarks); `rows` (n_landmarks,) are their places.
     """
+    sample, some = training.drawn.sample, np.arange(len(rows))
+    if len(rows) < sample.table.n_samples:
+        some = some_rows(some, _MAX_SCORED)
+    unseen = training.find_unseen(rows[some])
+    # Of a row that comes several times, mixtures learn from the other ones also if it is new.
+    counts = np.bincount(sample.places, minlength=sample.table.n_samples)
+    unseen[:, counts[rows[some]] > 1] = True
 
-    def take_some(places: np.ndarray) -> tuple[Array, Table]:
-        if len(places) == rows.n_samples:
-            return features, rows
-        index = asarray_like(places, rows.values)
-        return take_along(features, index, 1), take(rows, index)
+    def pick(places: np.ndarray) -> tuple[Array, Table]:
+        if len(places) == len(rows):
+            return features, table
+        index = asarray_like(places, table.values)
+        return take_along(features, index, 1), take(table, index)
 
-    scorer, few = FeatureScorer(kernel, rows), some_rows(np.arange(len(some)), MOST_USUAL)
-    usual = scorer.usual_deviations(*take_some(some[few]), unseen[:, few], jobs)
-    mine, chosen = take_some(some)
-    return scorer.deviation(mine, usual, chosen, jobs, unseen), usual
+    scorer, few = FeatureScorer(training.kernel, table), some_rows(np.arange(len(some)), MAX_USUAL)
+    usual = scorer.usual_deviations(*pick(some[few]), unseen[:, few], jobs)
+    chosen, own = pick(some)
+    deviations = scorer.deviation(chosen, usual, own, jobs, unseen)
+    return _Deviations(deviations, usual, some, np.any(unseen, axis=0))
+
+
+def _score_landmarks(found: _Deviations, sample: Sample, weights: Array | None) -> SampleScores:
+    """Put the deviations of landmarks, whose weights are (n_landmarks,), on a scale of scores."""
+    deviations, usual, rows, are_unseen = found
+    each = None if weights is None else to_numpy(weights).astype(np.float64)[rows]
+    scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
+    scores = scale.standardise(deviations)
+    are_all = len(rows) == sample.table.n_samples
+    return SampleScores(
+        scale,
+        scores[asarray_like(are_unseen, scores, dtype=namespace(scores).bool)],
+        None if each is None else each[are_unseen],
+        scores if are_all else None,
+        are_all,
+    )
 
 
 @blas_threads(1)
@@ -215,9 +295,9 @@ def regroup(
 ) -> list[np.ndarray]:
     """Cluster the rows of a sample that is a whole table into numbers of clusters.
 
-    The labels (n_rows,), or those of `others`, are those that `group` leads to for each of the
-    `numbers`, ascending: the random numbers are the same, and the coordinates for few clusters are
-    the first of those for many. The other parameters are those of `group`.
+    The labels (n_rows,), or those of `others`, are those that `cluster_sample` leads to for each of
+    the `numbers`, ascending: the random numbers are the same, and the coordinates for few clusters
+    are the first of those for many. The other parameters are those of `cluster_sample`.
     """
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)

@@ -22,29 +22,29 @@ _N_DRAWS = 2
 _WIDER = 10
 _N_STARTS = 5
 _COLUMNS = 64
-# The sharpness of a usual table, and how many clusterings this is worth.
+# The inverse temperature of a usual table, and how many clusterings this is worth.
 _USUAL, _PRIOR = 5.0, 0.5
 # Below the first all memberships are alike, above the second all are 0 or 1 but at the border.
-_SHARPNESS = (0.05, 50.0)
+_INVERSE_TEMPERATURES = (0.05, 50.0)
 
 DOUBTFUL = 0.8
 """Rows of a lower confidence are doubtful: more than one in five would get another cluster."""
 
 
-def membership(distances: Array, sharpness: float) -> Array:
+def membership(distances: Array, inverse_temperature: float) -> Array:
     """Turn distances to the centres into the chances of belonging to the clusters.
 
     With a the distance to the nearest centre, and b_j that to centre j,
 
         p_j ∝ exp( −β (b_j − a) / (b_j + a) )
 
-    for the sharpness β. The fraction runs from 0, as near as the nearest, to 1 where the row lies
-    at its own centre; it knows no unit, so that β means the same in every embedding.
+    for the inverse temperature β. The fraction runs from 0, as near as the nearest, to 1 where the
+    row lies at its own centre; it knows no unit, so that β means the same in every embedding.
 
     Parameters
     ----------
     distances : array of shape (n_clusters, n_samples)
-    sharpness : float
+    inverse_temperature : float
 
     Returns
     -------
@@ -52,7 +52,7 @@ def membership(distances: Array, sharpness: float) -> Array:
         Each column adds up to 1.
     """
     xp = namespace(distances)
-    chances = xp.exp(-sharpness * _beyond(distances))
+    chances = xp.exp(-inverse_temperature * _beyond(distances))
     return chances / xp.sum(chances, axis=0)
 
 
@@ -64,13 +64,13 @@ def _beyond(distances: Array) -> Array:
     return (distances - nearest) / xp.where(total > 0, total, 1.0)
 
 
-def fit_sharpness(
+def fit_inverse_temperature(
     distances: np.ndarray,
     labels: np.ndarray,
     weights: np.ndarray | None = None,
     prior: float = 0.0,
 ) -> float:
-    """Find the sharpness under which labels that were found again are most likely.
+    """Find the inverse temperature under which labels that were found again are most likely.
 
     Parameters
     ----------
@@ -80,36 +80,39 @@ def fit_sharpness(
     weights : ndarray of shape (n_samples,), default=None
         How much each row counts.
     prior : float, default=0
-        How many clusterings it is worth that the logarithm of the sharpness is about log 5, give
-        or take 1. The rows of one clustering go astray together, so that few of them say little.
+        How many clusterings it is worth that the logarithm of the inverse temperature is about log
+        5, give or take 1. The rows of one clustering go astray together, so that few of them say
+        little.
 
     Returns
     -------
-    sharpness : float
+    inverse_temperature : float
         From 0.05 to 50.
     """
     beyond = _beyond(distances)
     found = beyond[labels, np.arange(beyond.shape[1])].mean(axis=0)
 
-    def loss(log_sharpness: float) -> float:
+    def loss(log_inverse: float) -> float:
         # −log p of the labels found, on average.
-        sharpness = float(np.exp(log_sharpness))
-        each = sharpness * found + np.log(np.exp(-sharpness * beyond).sum(axis=0))
-        penalty = prior / len(labels) * (log_sharpness - np.log(_USUAL)) ** 2 / 2
+        inverse_temperature = float(np.exp(log_inverse))
+        each = inverse_temperature * found + np.log(
+            np.exp(-inverse_temperature * beyond).sum(axis=0)
+        )
+        penalty = prior / len(labels) * (log_inverse - np.log(_USUAL)) ** 2 / 2
         return penalty + float(np.average(each, weights=weights))
 
-    bounds = tuple(np.log(_SHARPNESS))
+    bounds = tuple(np.log(_INVERSE_TEMPERATURES))
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
 
 
-def sharpness_of(
+def calibrate_membership(
     distances: Array,
     centers: Array,
     parts: np.ndarray,
     weights: Array | None = None,
     n_groups: int | None = None,
 ) -> float:
-    """Find the sharpness of memberships from clusterings by parts of the ensemble.
+    """Find the inverse temperature of memberships from clusterings by parts of the ensemble.
 
     Parameters
     ----------
@@ -130,8 +133,10 @@ def sharpness_of(
     matched = np.stack([match_labels(labels, part, n_clusters) for part in parts])
     each = None if weights is None else to_numpy(weights).astype(np.float64)
     count = n_groups or distances.shape[1]
-    sharpness = fit_sharpness(distances.astype(np.float64), matched, each, _PRIOR)
-    return sharpness * count / (count + _WIDER)
+    inverse_temperature = fit_inverse_temperature(
+        distances.astype(np.float64), matched, each, _PRIOR
+    )
+    return inverse_temperature * count / (count + _WIDER)
 
 
 def match_labels(reference: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:

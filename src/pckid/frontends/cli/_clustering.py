@@ -165,8 +165,8 @@ def _cluster(
     if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
         assessment = found.assess(_progress_bar, estimator.n_jobs)
         # Warnings gave the other notes before.
-        uncounted = [] if assessment.chosen else assessment.uncounted
-        for text in replace(assessment, codes=[], uncounted=uncounted).notes:
+        ignored = [] if assessment.chosen else assessment.ignored
+        for text in replace(assessment, codes=[], ignored=ignored).notes:
             note(text)
     _tell_choice(estimator)
     outcomes = found.compare_outcomes(given.outcomes) if given.outcomes else None
