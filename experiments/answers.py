@@ -91,18 +91,20 @@ def judge_classes(n_rows: int, run: int, seed: int) -> Row:
     return {"kind": "classes", "name": "latent classes", "rows": n_rows, **found}
 
 
-def plan(runs: int, seed: int, only: str | None = None) -> list[Call]:
+def plan(
+    runs: int, seed: int, only: str | None = None, sizes: Sequence[int] = N_ROWS[:3]
+) -> list[Call]:
     """List what is to be judged; tables of 5,000 rows in every second run.
 
-    `only` is one of the shapes, "families": tables with groups, or "close": groups 3 standard
-    deviations apart beside coins.
+    `only` is one of the shapes, of which tables of `sizes` rows are judged, "families": tables with
+    groups, or "close": groups 3 standard deviations apart beside coins.
     """
     tasks: list[Call] = []
     for run in range(runs):
         if only == "close":
             tasks += _plan_coins(run, seed, DISTANCES[:1])
         elif only in SHAPES:
-            tasks += [(judge_shape, (only, n_rows, run, seed)) for n_rows in N_ROWS[:3]]
+            tasks += [(judge_shape, (only, n_rows, run, seed)) for n_rows in sizes]
         if only in (None, "families"):
             for n_rows in (120, 600):
                 tasks += [(judge_family, (name, n_rows, run, seed)) for name in simulated.FAMILIES]
@@ -203,11 +205,19 @@ def _mean(rows: Sequence[Row], field: str) -> float:
 
 
 @click.option("--only", type=click.Choice([*SHAPES, "families", "close"]), help="A part.")
+@click.option(
+    "--rows",
+    "sizes",
+    type=click.Choice([str(n) for n in N_ROWS]),
+    multiple=True,
+    help="Sizes of the tables of one shape.  [default: all but the largest]",
+)
 @experiment("answers", "folders", "half", "seed", "jobs", runs=24)
 def answers_command(
     folders: Sequence[str],
     half: str | None,
     only: str | None,
+    sizes: Sequence[str],
     runs: int,
     seed: int,
     jobs: int,
@@ -217,7 +227,7 @@ def answers_command(
 
     Writes answers.csv and answers.md.
     """
-    calls = plan(runs, seed, only)
+    calls = plan(runs, seed, only, [*map(int, sizes)] or N_ROWS[:3])
     if folders:
         cases = find_cases(folders, half, NOT_FEATURES, 1000, click.echo)
         calls = [(judge_case, (case, number)) for number, case in enumerate(cases)]
