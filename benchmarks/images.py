@@ -8,7 +8,6 @@ import numpy as np
 
 from experiments.paper import setting
 from pckid import PCKID
-from pckid.input.table import fit_scaling, standardise
 
 
 def images(seed: int = 0, n_images: int = 1000) -> np.ndarray:
@@ -38,9 +37,9 @@ def needed_operations(X: np.ndarray, model: PCKID) -> float:
     nearest centres, two for each iteration over the subsample, and one over all rows for the
     feature map. F has 2d columns and one for each pattern of missingness.
     """
-    table = standardise(X, fit_scaling(X), "float32")
-    n, d = table.values.shape
-    columns = 2 * d + (d + 1 if table.patterns is None else table.patterns.shape[0])
+    X = X[:, np.nanmin(X, axis=0) < np.nanmax(X, axis=0)]
+    n, d = X.shape
+    columns = 2 * d + min(d + 1, len(np.unique(np.isnan(X), axis=0)))
     components = model.n_inits * sum(range(2, model.max_components + 1))
     rows = round(model.max_samples * n)
     return 2.0 * components * (rows * (columns * (1 + 2 * model.max_iter) + d) + n * columns)

@@ -227,7 +227,7 @@ def answers_command(
 
     Writes answers.csv and answers.md.
     """
-    calls = plan(runs, seed, only, [int(size) for size in sizes] or N_ROWS[:3])
+    calls = plan(runs, seed, only, [*map(int, sizes)] or N_ROWS[:3])
     if folders:
         cases = find_cases(folders, half, NOT_FEATURES, 1000, click.echo)
         calls = [(judge_case, (case, number)) for number, case in enumerate(cases)]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.output import Found, call_all, experiment, write_found
-from pckid import PCKID, IgnoredColumnsWarning, assess
+from pckid import PCKID, assess
 from pckid.describe.clusters import differences_to_nearest, distinguishing_features
 from pckid.describe.descriptions import ClusterDescription, Trait, describe_cluster
 
@@ -107,7 +107,7 @@ def describe_table(design: Design, run: int, seed: int) -> list[Found]:
     if design.weak:
         return found
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IgnoredColumnsWarning)
+        warnings.simplefilter("ignore")
         model = PCKID(design.n_groups, random_state=seed).fit(X)
         verdict = assess(model, X, n_resamples=1).has_groups is not False
     labels = model.labels_
