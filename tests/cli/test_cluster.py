@@ -212,7 +212,7 @@ def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tm
     assert all(sentence in result.err for sentence in said)
     assert re.search(r"^-1 +2 +no value in these columns$", result.err, re.MULTILINE)
     assert round(100 * found["share_missing"], 1) == 1.7
-    assert result.err.startswith("t.csv: 344 rows, 7 columns, 1.7% of the cells missing\n")
+    assert result.err.startswith("t.csv: 344 rows, 6 columns, 1.7% of the cells missing\n")
 
 
 def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):

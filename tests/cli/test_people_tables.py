@@ -143,6 +143,17 @@ def test_totals_are_found_by_arithmetic_and_left_out(pckid, tmp_path, kinds, not
     assert outcome(done) == outcome(pckid("cluster", "plain.csv", *CHEAP))
 
 
+def test_totals_of_some_columns_are_found(pckid, tmp_path):
+    others = np.random.default_rng(1).normal(size=(40, 5)).round(2).tolist()
+    rows = [[*row, *more] for row, more in zip(measured(), others, strict=True)]
+    (total,) = totals(measured(), "Sum")
+    write(tmp_path / "t.csv", [[*HEADER, *"cdefg"], *rows, [*total, *[""] * 5]])
+    asked = pckid("inspect", "t.csv").only_told("extra rows")
+    assert asked.fix == (set_option("skip_last", 1),)
+    write(tmp_path / "t.csv", [[*HEADER, *"cdefg"], *rows, [*total, *[1.1] * 3, "", ""]])
+    assert not pckid("inspect", "t.csv").told("extra rows")
+
+
 def test_a_total_in_one_column_alone_is_no_total(pckid, tmp_path):
     write(tmp_path / "t.csv", [HEADER, *measured(), [*totals(measured(), "Sum")[0][:2], 3.3]])
     assert not pckid("inspect", "t.csv").told("extra rows")

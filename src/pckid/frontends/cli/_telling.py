@@ -29,7 +29,9 @@ def tell_clusters(found: Clustering, totals: Totals, assessment: Assessment | No
     if n_found == 1:
         n_rows = totals.n_rows - totals.n_unclustered
         reason = f"{reason} All {n_rows:,} {things} are in cluster 0.".strip()
-    head = write_head(found.prepared, totals.n_rows, found.share_missing)
+    dropped = {str(name) for name in found.estimator.dropped_features_}
+    used = [name for name in found.prepared.names if name not in dropped]
+    head = write_head(found.prepared, used, totals.n_rows, found.share_missing)
     mark = mark_verdict(assessment) if assessment else ""
     told = Found(head, write_finding(assessment, n_found), mark, reason, things)
     told = told._replace(sentences=_compare(found.estimator, totals))
@@ -42,20 +44,21 @@ def tell_clusters(found: Clustering, totals: Totals, assessment: Assessment | No
 
 def tell_placed(found: Clustering, totals: Totals) -> Found:
     """Tell how many new rows are in each cluster, and how these agree with known groups."""
-    head = write_head(found.prepared, totals.n_rows, float(np.isnan(found.prepared.X).mean()))
+    names, X = found.prepared.names, found.prepared.X
+    head = write_head(found.prepared, names, totals.n_rows, float(np.isnan(X).mean()))
     things = "cases" if found.prepared.series is not None else "rows"
     told = Found(head, things=things, lines=_list_sizes(found.estimator, totals))
     return told._replace(sentences=_compare(found.estimator, totals))
 
 
-def write_head(prepared: Prepared, n_rows: int, share_missing: float) -> str:
-    """Write what table it is, how large, and how much of it is missing."""
-    source, n_categories = prepared.table.source, len(prepared.counts)
+def write_head(prepared: Prepared, names: Sequence[str], n_rows: int, share_missing: float) -> str:
+    """Write what table it is, how large, and how much of its columns of these names is missing."""
+    source, n_categories = prepared.table.source, sum(name in prepared.counts for name in names)
     rows = counted(n_rows, "case")
     if prepared.series is None:
         rows = write_row_count(n_rows, prepared.table)
     kinds = f" ({n_categories} of categories)" if n_categories else ""
-    columns = f"{counted(len(prepared.names), 'column')}{kinds}"
+    columns = f"{counted(len(names), 'column')}{kinds}"
     share = f"{share_missing:.1%} of the cells" if share_missing else "no cell"
     return f"{Path(source).name or source}: {rows}, {columns}, {share} missing"
 

@@ -17,8 +17,9 @@ _OFF_SUM, _OFF_MEAN = 1e-9, 1e-3
 def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | None:
     """Find totals below the rows of a text file or sheet, by its columns of numbers (n_rows,).
 
-    In two columns or more, and in half of those that vary, each of the last rows is the sum or the
-    mean of the rows above them. Rows below these that hold no number are no data, either.
+    In two columns or more, and in half of those that vary and have a number there, each of the
+    last rows is the sum or the mean of the rows above them. Rows below these that hold no number
+    are no data, either.
     """
     if not columns or (table.text is None and table.parts[0].sheet is None):
         return None
@@ -30,19 +31,19 @@ def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | 
         if end < _FEWEST_ABOVE + n_rows:
             break
         kinds = [_compare(values[:end], n_rows) for values in columns.values()]
-        told = np.array([kind for kind in kinds if kind is not None]).reshape(-1, n_rows, 2)
-        fewest = max(_FEWEST_COLUMNS, len(told) / 2)
-        if (told.sum(axis=0).max(axis=1) >= fewest).all():
+        told = np.array([kind for kind in kinds if kind is not None]).reshape(-1, n_rows, 3)
+        sums, means, seen = told.sum(axis=0).T
+        if (np.maximum(sums, means) >= np.maximum(_FEWEST_COLUMNS, seen / 2)).all():
             n_all = table.n_rows - end + n_rows
             fix = set_option("skip_last", table.parts[-1].n_below + n_all)
             return Doubt("extra rows", next(iter(columns)), (end,), {"n_rows": n_all}, (fix,))
     return None
 
 
-def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool]] | None:
+def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool, bool]] | None:
     """Tell of each of the last rows of a column (n,) whether it is the sum, or the mean, of others.
 
-    None for a column that does not vary.
+    And whether there is a number at all. None for a column that does not vary.
     """
     above, last = values[:-n_rows], values[-n_rows:]
     seen = above[~np.isnan(above)]
@@ -50,8 +51,8 @@ def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool]] | None:
         return None
     total, size, mean = seen.sum(), np.abs(seen).sum(), seen.mean()
     return [
-        (bool(abs(x - total) <= _OFF_SUM * size), bool(abs(x - mean) <= _OFF_MEAN * abs(mean)))
+        (abs(x - total) <= _OFF_SUM * size, abs(x - mean) <= _OFF_MEAN * abs(mean), True)
         if x and np.isfinite(x)
-        else (False, False)
+        else (False, False, x == x)
         for x in last.tolist()
     ]
