@@ -2,7 +2,7 @@
 
     python docs/screenshots.py docs/images
 
-The report is the one that `pckid demo` writes; two others show many clusters, and none.
+The report is the one that `pckid demo` writes; another shows a table without groups.
 `make screenshots` runs this.
 """
 
@@ -44,23 +44,9 @@ def selected(browser: Browser) -> None:
     browser.run("document.querySelector('#explore').scrollIntoView()")
 
 
-def rows(browser: Browser) -> None:
-    """Search the rows."""
-    browser.find("#search").send_keys("adelie")
-    browser.run("document.querySelectorAll('#rows-head button')[2].click()")
-    browser.run("document.querySelector('#rows').scrollIntoView(); document.activeElement.blur()")
-
-
 SCREENSHOTS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
     "report": (whole, 1280, 1000),
     "report-selected": (selected, 1280, 1440),
-    "report-rows": (rows, 1280, 760),
-    "report-phone": (whole, 400, 900),
-}
-
-
-OTHERS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
-    "report-ten": (whole, 1280, 900),
     "report-one": (whole, 1280, 640),
 }
 
@@ -68,7 +54,7 @@ OTHERS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
 def take_all(pages: dict[str, Path], folder: Path) -> None:
     """Take every screenshot, of the report that it is of, in both modes into a folder."""
     with tempfile.TemporaryDirectory() as downloads, open_browser(Path(downloads)) as browser:
-        for name, (prepare, width, height) in (SCREENSHOTS | OTHERS).items():
+        for name, (prepare, width, height) in SCREENSHOTS.items():
             for mode in ("light", "dark"):
                 browser.open(pages.get(name, pages["report"]))
                 prepare(browser)
@@ -89,19 +75,15 @@ def write_reports(folder: Path) -> dict[str, Path]:
     """Write the reports into a folder, and give them by the names of their screenshots."""
     run = [sys.executable, "-m", "pckid"]
     subprocess.run([*run, "demo", "--out", folder], check=True)
-    rng = np.random.default_rng(0)
-    places = 12 * np.random.default_rng(1).normal(size=(10, 4))
-    tables = {
-        "report-ten": np.repeat(places, 40, axis=0) + rng.normal(size=(400, 4)),
-        "report-one": rng.normal(size=(300, 4)),
+    table = np.random.default_rng(0).normal(size=(300, 4))
+    path, head = folder / "one.csv", "length,width,height,weight"
+    np.savetxt(path, table.round(2), delimiter=",", fmt="%g", header=head, comments="")
+    wanted = ["--out", folder / "one-clusters.csv", "--report", folder / "report-one.html"]
+    subprocess.run([*run, "cluster", path, *wanted], check=True)
+    return {
+        "report": folder / "penguins-report.html",
+        "report-one": folder / "report-one.html",
     }
-    for name, rows in tables.items():
-        path, head = folder / f"{name[7:]}.csv", "length,width,height,weight"
-        np.savetxt(path, rows.round(2), delimiter=",", fmt="%g", header=head, comments="")
-        wanted = ["--out", folder / f"{name}.csv", "--report", folder / f"{name}.html"]
-        subprocess.run([*run, "cluster", path, *wanted], check=True)
-    pages = {name: folder / f"{name}.html" for name in tables}
-    return pages | {"report": folder / "penguins-report.html"}
 
 
 if __name__ == "__main__":

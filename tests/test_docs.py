@@ -16,6 +16,7 @@ from snippets import run_python
 
 import pckid
 from pckid.frontends.cli import COMMANDS
+from pckid.mixture.em import Family
 from pckid.reporting import display
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -66,10 +67,6 @@ def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
     monkeypatch.setitem(pckid.assess.__kwdefaults__, "n_null", 9)
     monkeypatch.setitem(pckid.assess.__kwdefaults__, "n_resamples", 3)
     monkeypatch.setitem(TSNE.__init__.__kwdefaults__, "max_iter", 250)
-    for registry in ("methods", "datasets"):
-        registry_of = import_module(f"experiments.{registry}")
-        held = f"_{registry.upper()}"
-        monkeypatch.setattr(registry_of, held, dict(getattr(registry_of, held)))
     run_python(page)
 
 
@@ -186,15 +183,16 @@ def test_pages_link_to_files_that_are_there():
                 assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
 
 
-@pytest.mark.parametrize("name", ["rooms.md", "new-pieces.md"])
-def test_what_the_pages_for_developers_name_is_there(name):
+CONTRIBUTORS = DOCS / "contributing" / "index.md"
+
+
+def test_what_the_page_for_contributors_names_is_there():
     tops = "src", "tests", "docs", "experiments", "tools"
     paths = [ROOT / "pyproject.toml", *(p for top in tops for p in (ROOT / top).rglob("*"))]
     code = [p for p in paths if p.suffix in (".py", ".js", ".html") and "_build" not in p.parts]
     words = {word for path in code for word in re.findall(r"\w+", path.read_text("utf-8"))}
     words |= {path.stem for path in paths}
-    page = (DOCS / "contributing" / name).read_text(encoding="utf-8")
-    page = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    page = re.sub(r"```.*?```", "", CONTRIBUTORS.read_text(encoding="utf-8"), flags=re.DOTALL)
     files = set(re.findall(r"`([\w/]+\.(?:py|js|toml|txt))`", page))
     assert len(files) > 5
     for file in files:
@@ -202,6 +200,21 @@ def test_what_the_pages_for_developers_name_is_there(name):
     for dotted in re.findall(r"`([a-zA-Z_.]+)`", page):
         is_file = dotted in files or dotted.endswith(".md")
         assert is_file or words.issuperset(dotted.strip(".").split(".")), dotted
+
+
+def test_every_room_is_on_the_page_for_contributors():
+    page = CONTRIBUTORS.read_text(encoding="utf-8")
+    rooms = [path for path in (ROOT / "src" / "pckid").iterdir() if path.name[:2] != "__"]
+    names = {path.name + "/" * path.is_dir() for path in rooms} - {"py.typed", "_version.py"}
+    assert names <= set(re.findall(r"`([\w./]+)`", page)) | {"frontends/"}
+    assert {path.name for path in (ROOT / "src" / "pckid" / "frontends").glob("[a-z]*.py")} <= {
+        name.rpartition("/")[2] for name in re.findall(r"`([\w/]+\.py)`", page)
+    }
+
+
+def test_every_function_of_a_family_of_components_is_described():
+    described = re.findall(r"^ +- `(\w+)`:", Family.__doc__, re.MULTILINE)
+    assert sorted(described) == sorted(name for name in vars(Family) if name[0].islower())
 
 
 def test_the_link_checker_finds_what_is_wrong(tmp_path, golden):

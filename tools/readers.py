@@ -1,6 +1,6 @@
 """Compare readers of delimited text on our own catalogue: ours, DuckDB's, polars' and pyarrow's.
 
-`python tools/readers.py` prints what docs/contributing/libraries.md sums up; `--megabytes 500`
+`python tools/readers.py` prints what docs/contributing/index.md sums up; `--megabytes 500`
 reads a table of that size, too, and measures time and memory. It needs `pip install duckdb polars`.
 """
 

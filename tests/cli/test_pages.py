@@ -1,13 +1,18 @@
 """The commands that the pages show run, one after the other, on a table of the names they use."""
 
 import csv
+import os
+import re
 import shlex
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import xlsxwriter
 from snippets import commands
+
+from pckid.frontends import run as runs
+from pckid.frontends.run import N_NULL, N_RESAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = DOCS.with_name("README.md")
@@ -77,23 +82,24 @@ def test_commands_run_one_after_the_other(page, pckid, tables):
             assert option not in MAKES or Path(name).stat().st_size > 0
 
 
-def test_commands_of_the_readme_run(pckid, penguins, tmp_path):
-    table = penguins.read_text().replace("label", "species")
-    (tmp_path / "table.csv").write_text(table)
-    (tmp_path / "new.csv").write_text(table)
-    for name in ("table.xlsx", "new.xlsx"):
-        with xlsxwriter.Workbook(str(tmp_path / name), {"strings_to_numbers": True}) as book:
-            sheet = book.add_worksheet()
-            for i, row in enumerate(csv.reader(table.splitlines())):
-                sheet.write_row(i, 0, row)
+def test_the_readme_shows_what_its_commands_print(pckid, penguins, tmp_path, monkeypatch):
+    """`UPDATE=1 pytest -p no:xdist tests/cli/test_pages.py` writes what they print now."""
+    monkeypatch.setattr(runs, "N_NULL", N_NULL)
+    monkeypatch.setattr(runs, "N_RESAMPLES", N_RESAMPLES)
+    monkeypatch.setenv("COLUMNS", "88")
+    shutil.copy(penguins, tmp_path)
+    text = README.read_text("utf-8")
     shown = commands(README)
     assert len(shown) >= 2
     for command in shown:
-        command, _, target = command.partition(" > ")
-        words = shlex.split(command)[1:]
-        done = pckid(*words, *(["--drop", "species", *QUICK] if words[0] == "cluster" else []))
+        done = pckid(*shlex.split(command)[1:])
         assert done.code == 0, done.err
-        if target:
-            (tmp_path / target).write_bytes(done.out)
-    for name in ("clusters.xlsx", "report.html", "model.pckid", "new-clusters.xlsx"):
+        printed = "\n".join(line.rstrip() for line in done.err.splitlines())
+        block = re.compile(rf"```console\n\$ {re.escape(command)}\n.*?```", re.DOTALL)
+        new = f"```console\n$ {command}\n{printed}\n```"
+        if os.environ.get("UPDATE"):
+            text = block.sub(lambda _, new=new: new, text)
+            README.write_text(text, "utf-8")
+        assert block.search(text)[0] == new
+    for name in ("report.html", "penguins.pckid", "labels.xlsx"):
         assert (tmp_path / name).stat().st_size > 0

@@ -20,6 +20,18 @@ class Family(Protocol):
 
     A stack of mixtures shares one call: arrays have a leading axis of mixtures (m), each trained on
     rows of its own, then components (g), then n_samples (n) or n_features (d).
+
+    - `statistics`: what EM needs of the rows, computed once, as a tuple of the family's own.
+    - `filled`: the rows (m, n, d) with zero, the observed mean, where missing.
+    - `start`: parameters from hard assignments.
+    - `log_joint`: log π_k + log p_k(x°) (m, g, n).
+    - `coefficients`: what the log-joint of any rows needs of the parameters, computed once.
+    - `log_joint_of`: `log_joint` from the coefficients.
+    - `expect`: sums over rows weighted by what `share` makes of the log-joint; blocks add up.
+    - `update`: the M-step, parameters from these sums.
+    - `constrain`: the parameters with the family's constraint, such as the smallest variance.
+    - `conditional_means`: completed rows (g, n, d).
+    - `n_parameters`: a count for BIC and AIC.
     """
 
     STACKABLE: bool  # whether several mixtures share a call
