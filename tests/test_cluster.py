@@ -18,7 +18,7 @@ from pckid import (
 )
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING
-from pckid.ensemble.members import draw_members
+from pckid.ensemble.members import draw_subsamples
 from pckid.spectral.embedding import EMBEDDINGS
 
 X, TRUTH = groups()
@@ -88,7 +88,7 @@ def test_the_papers_mixtures_have_every_size_each_on_a_random_half_of_its_own():
     sample = model._draw(X).sample
     plan = model._plan(sample)
     assert plan.n_rows == len(X) // 2
-    drawn = [rows for g in plan.sizes for rows in draw_members(plan, len(X), g)]
+    drawn = [rows for g in plan.sizes for rows in draw_subsamples(plan, len(X), g)]
     assert len({rows.tobytes() for rows in drawn}) == 10
 
 
