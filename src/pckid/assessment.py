@@ -30,7 +30,7 @@ from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
-from pckid.spectral.grouping import cluster_by_numbers, regroup
+from pckid.spectral.clustering import cluster_by_numbers, recluster
 from pckid.spectral.membership import match_labels
 
 MAX_JUDGED = 3000  # the stability of so many rows is judged
@@ -558,7 +558,7 @@ def _gather_evidence(
         training = model._train(model._draw(values[judged[drawn]], **model._needs()))
         kernel, sample = training.kernel, training.drawn.sample
         table = standardise(values[judged], kernel.scaling, kernel.dtype)
-        again = regroup(
+        again = recluster(
             kernel, sample, [n_clusters], **model._clustering(n_clusters), others=table
         )[0]
         # Some have values only in columns that do not vary in the resample.

@@ -118,8 +118,8 @@ class TestMembers:
 
     def test_equal_keys_go_by_the_number_of_the_row(self):
         keys = np.array([[5, -7, 5, -7, 2**31 - 1, -(2**31)]], dtype=np.int32)
-        order = np.sort(ensemble.ranks(keys), axis=1)
-        assert ensemble.rows_of(order).tolist() == [[5, 1, 3, 0, 2, 4]]
+        order = np.sort(ensemble.append_rows(keys), axis=1)
+        assert (order % ensemble._ROWS).tolist() == [[5, 1, 3, 0, 2, 4]]
 
 
 class TestNothingButTheSeed:

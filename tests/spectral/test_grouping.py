@@ -6,7 +6,7 @@ from helpers import groups
 
 import pckid
 from pckid._utils.arrays import to_numpy
-from pckid.spectral.grouping import _by_size, largest_first
+from pckid.spectral.clustering import _by_size, largest_first
 
 X, _ = groups(n_samples=60, n_features=4)
 
