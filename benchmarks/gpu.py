@@ -28,7 +28,7 @@ import pckid.cluster
 import pckid.ensemble.base
 import pckid.ensemble.members
 import pckid.mixture.em
-import pckid.spectral.grouping
+import pckid.spectral.clustering
 from benchmarks.images import images, needed_operations, papers
 from benchmarks.timing import write_json
 from benchmarks.workers import table
@@ -73,17 +73,17 @@ STEPS: list[tuple[str, Any, str]] = [
     ("ensemble", pckid.ensemble.base, "train"),
     ("ensemble: draw rows, on the host", pckid.ensemble.members, "draw_keys"),
     ("ensemble: EM", pckid.mixture.em, "iterate"),
-    ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
-    ("outlier scores of the landmarks", pckid.spectral.grouping.FeatureScorer, "deviation"),
+    ("features of the landmarks", pckid.spectral.clustering, "feature_matrix"),
+    ("outlier scores of the landmarks", pckid.spectral.clustering.FeatureScorer, "deviation"),
     ("which rows mixtures learnt from, on the host", pckid.ensemble.base.Training, "find_unseen"),
-    ("eigenvectors", pckid.spectral.grouping, "fit_embedding"),
-    ("k-means", pckid.spectral.grouping, "kmeans"),
-    ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
-    ("order of the clusters", pckid.spectral.grouping, "largest_first"),
-    ("clusters by parts of the ensemble", pckid.spectral.grouping, "cluster_by_parts"),
-    ("calibration of the memberships", pckid.spectral.grouping, "calibrate_membership"),
-    ("coordinates of the rows to learn from", pckid.spectral.grouping, "project"),
-    ("their coordinates and outlier scores", pckid.spectral.grouping, "project_and_score"),
+    ("eigenvectors", pckid.spectral.clustering, "fit_embedding"),
+    ("k-means", pckid.spectral.clustering, "kmeans"),
+    ("k-means on all rows to learn from", pckid.spectral.clustering, "lloyd"),
+    ("order of the clusters", pckid.spectral.clustering, "largest_first"),
+    ("clusters by parts of the ensemble", pckid.spectral.clustering, "cluster_by_parts"),
+    ("calibration of the memberships", pckid.spectral.clustering, "calibrate_membership"),
+    ("coordinates of the rows to learn from", pckid.spectral.clustering, "project"),
+    ("their coordinates and outlier scores", pckid.spectral.clustering, "project_and_score"),
     ("standardise all rows", pckid.cluster, "standardise"),
     ("coordinates and outlier scores of all rows", pckid.cluster, "project_and_score"),
     ("nearest centres", pckid.cluster, "assign"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -30,7 +30,7 @@ from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
-from pckid.spectral.grouping import cluster_by_numbers, regroup
+from pckid.spectral.clustering import cluster_by_numbers, recluster
 from pckid.spectral.membership import match_labels
 
 MAX_JUDGED = 3000  # the stability of so many rows is judged
@@ -481,11 +481,13 @@ def assess_rows(
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
-        how = n_null, n_resamples, int(seed), n_threads(n_jobs), advance, groups, weights
+        logs = logs_as_scaled(values, estimator._kernel.scaling)
+        table = _Rows(logs, labels, rows, groups, weights)
+        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance)
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
-            evidence = _gather_evidence(estimator, values, labels, rows, own, *how)
+            evidence = _gather_evidence(estimator, table, own, effort)
     return Assessment(
         n_clusters=n_clusters,
         n_rows=n_rows,
@@ -500,35 +502,51 @@ def assess_rows(
     )
 
 
+class _Rows(NamedTuple):
+    """The rows whose clusters are assessed."""
+
+    values: np.ndarray  # (n_samples, n_features), categories as numbers, logarithms taken
+    labels: np.ndarray  # (n_samples,), negative for a row without a cluster
+    clustered: np.ndarray  # (n_clustered,), those with one
+    groups: np.ndarray | None  # (n_samples,), which rows belong together
+    weights: np.ndarray | None  # (n_samples,), how much each counts
+
+    def draw_independent(self, seed: int) -> np.ndarray:
+        """Draw one clustered row of each group, and as many as their weights are worth.
+
+        Rows that belong together are like each other without any cluster.
+        """
+        rows = self.clustered
+        if self.groups is not None:
+            order = np.random.default_rng(seed).permutation(rows)
+            rows = np.sort(order[np.unique(self.groups[order], return_index=True)[1]])
+        if self.weights is not None:
+            rows = rows[rows_to_compare(len(rows), seed, self.weights[rows])]
+        return rows
+
+
+class _Effort(NamedTuple):
+    """How much is drawn for a verdict, by what seed, and whom to tell."""
+
+    n_null: int | None
+    n_resamples: int
+    seed: int
+    jobs: int
+    advance: Advance
+
+
 def _gather_evidence(
-    estimator: Any,
-    values: np.ndarray,
-    labels: np.ndarray,
-    rows: np.ndarray,
-    choice: Choice | None,
-    n_null: int | None,
-    n_resamples: int,
-    seed: int,
-    jobs: int,
-    advance: Advance,
-    groups: np.ndarray | None,
-    weights: np.ndarray | None,
+    estimator: Any, table: _Rows, choice: Choice | None, effort: _Effort
 ) -> dict[str, Any]:
     """Compare rows with null tables, unless a choice did, look for gaps, and cluster resamples.
 
-    Rows that belong together are like each other without any cluster: one of each group counts.
     The result has fields of `Assessment`; there are none where too few rows differ.
     """
-    values = logs_as_scaled(values, estimator._kernel.scaling)
-    single, n_clusters = rows, len(estimator.cluster_centers_)
-    if groups is not None:
-        order = np.random.default_rng(seed).permutation(rows)
-        single = np.sort(order[np.unique(groups[order], return_index=True)[1]])
-    if weights is not None:
-        single = single[rows_to_compare(len(single), seed, weights[single])]
+    seed, jobs, n_clusters = effort.seed, effort.jobs, len(estimator.cluster_centers_)
+    independent = table.draw_independent(seed)
     if choice is None or choice.compared is None:
-        choice = judge_rows(estimator, values[single], seed, jobs, n_null)
-    advance(n_null or MAX_NULL)
+        choice = judge_rows(estimator, table.values[independent], seed, jobs, effort.n_null)
+    effort.advance(effort.n_null or MAX_NULL)
     compared = choice.compared
     if compared is None:
         return {}
@@ -540,52 +558,56 @@ def _gather_evidence(
     }
     if n_clusters == 1:
         return found
-    counted = some_rows(single, MAX_JUDGED, seed)
-    counting = values[counted]
+    counted = some_rows(independent, MAX_JUDGED, seed)
+    counting = table.values[counted]
     counting[:, list(choice.ignored)] = np.nan
     units = find_units(near_one(counting), categorical_mask(estimator))
-    found["gaps"] = find_gaps(units, labels[counted], seed, n_clusters)
-    judged = some_rows(rows, MAX_JUDGED, seed)
-    found["moved"] = _count_moved(estimator, values, labels, judged, found["gaps"], jobs)
-    if n_resamples == 0 or len(judged) < 4 * n_clusters:
+    found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters)
+    judged = some_rows(table.clustered, MAX_JUDGED, seed)
+    found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
+    if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
         return found
+    return found | _find_again(estimator, table, judged, effort)
+
+
+def _find_again(
+    estimator: Any, table: _Rows, judged: np.ndarray, effort: _Effort
+) -> dict[str, Any]:
+    """Cluster random halves of rows (n_judged,); fields of `Assessment`."""
+    values, labels = table.values[judged], table.labels[judged]
+    n_clusters = len(estimator.cluster_centers_)
 
     def labels_of(drawn: np.ndarray, seed: int) -> np.ndarray:
         model = with_few_mixtures(
             estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
         )
         # As fit and predict, without all else that a fit finds.
-        training = model._train(model._draw(values[judged[drawn]], **model._needs()))
+        training = model._train(model._draw(values[drawn], **model._needs()))
         kernel, sample = training.kernel, training.drawn.sample
-        table = standardise(values[judged], kernel.scaling, kernel.dtype)
-        again = regroup(
-            kernel, sample, [n_clusters], **model._clustering(n_clusters), others=table
-        )[0]
+        others = standardise(values, kernel.scaling, kernel.dtype)
+        how = model._clustering(n_clusters)
+        again = recluster(kernel, sample, [n_clusters], **how, others=others)[0]
         # Some have values only in columns that do not vary in the resample.
-        return np.where(to_numpy(table.observed).any(axis=1), again, 0)
+        return np.where(to_numpy(others.observed).any(axis=1), again, 0)
 
-    together = None if groups is None else groups[judged]
-    how = n_resamples, seed, jobs, advance, together
+    together = None if table.groups is None else table.groups[judged]
+    how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
     resamples = resample_clusters(labels_of, len(judged), *how)
-    stability = measure_stability(labels[judged], resamples, n_clusters)
-    found["row_stability"] = np.full(len(labels), np.nan)
-    found["row_stability"][judged] = stability.rows
-    return found | {
+    stability = measure_stability(labels, resamples, n_clusters)
+    rows = np.full(len(table.labels), np.nan)
+    rows[judged] = stability.rows
+    return {
+        "row_stability": rows,
         "cluster_stability": stability.clusters,
         "cluster_recovery": stability.recovery,
-        "n_resamples": n_resamples,
+        "n_resamples": effort.n_resamples,
     }
 
 
 def _count_moved(
-    estimator: Any,
-    values: np.ndarray,
-    labels: np.ndarray,
-    rows: np.ndarray,
-    gaps: Gaps | None,
-    jobs: int,
+    estimator: Any, table: _Rows, rows: np.ndarray, gaps: Gaps | None, jobs: int
 ) -> int:
-    """Count the rows (n_rows,) that known rows moved across a gap, by labels (n_samples,).
+    """Count the rows (n_rows,) that known rows moved across a gap.
 
     The ensemble knows nothing of known rows: clusters without these come from the same kernel.
     Known rows themselves are not counted where the table puts them elsewhere.
@@ -595,9 +617,9 @@ def _count_moved(
     if keeps_labels(estimator):
         rows = np.setdiff1d(rows, [conflict.row for conflict in estimator.known_conflicts_])
     kernel, k = estimator._kernel, len(estimator.cluster_centers_)
-    table = standardise(values[rows], kernel.scaling, kernel.dtype)
-    free = cluster_by_numbers(kernel, estimator.embedding, table, [k], jobs)[0]
-    with_known = labels[rows]
+    here = standardise(table.values[rows], kernel.scaling, kernel.dtype)
+    free = cluster_by_numbers(kernel, estimator.embedding, here, [k], jobs)[0]
+    with_known = table.labels[rows]
     free = match_labels(with_known, free, k)
     return int((gaps.groups[free] != gaps.groups[with_known]).sum())
 

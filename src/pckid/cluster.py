@@ -40,9 +40,9 @@ from pckid.spectral.assignment import (
     assign,
     compute_blocks,
 )
+from pckid.spectral.clustering import Clustering, cluster_sample, recluster
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
-from pckid.spectral.grouping import Clustering, cluster_sample, regroup
 from pckid.spectral.instability import instability_of_missing
 from pckid.spectral.steadiness import grow_until_steady
 
@@ -716,7 +716,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             "jobs": n_threads(self.n_jobs),
         }
 
-    def _regroup(self, X: np.ndarray, numbers: Sequence[int]) -> list[np.ndarray]:
+    def _recluster(self, X: np.ndarray, numbers: Sequence[int]) -> list[np.ndarray]:
         """Cluster the rows of the fit into other numbers of clusters, by its ensemble.
 
         Categories are numbers in X (n_samples, n_features), and each row has a cluster; no row may
@@ -733,7 +733,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             drawn = same._draw(asarray_like(logs, self._kernel.scaling.center), **same._needs())
         if hasattr(self, "choice_"):
             drawn = drawn.without(self.choice_.ignored)
-        return regroup(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
+        return recluster(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
 
     def _read_groups(
         self, groups: Any, rows: RowsInMemory | BlockedRows, sample: Sample

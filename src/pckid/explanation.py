@@ -21,7 +21,7 @@ from pckid.describe.rows import (
 )
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.table import Table
-from pckid.spectral.grouping import cluster_by_numbers
+from pckid.spectral.clustering import cluster_by_numbers
 from pckid.spectral.membership import DOUBTFUL
 
 MAX_ROWS = 1000  # likeness is judged on a sample of so many rows, unless told otherwise

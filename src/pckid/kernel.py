@@ -27,78 +27,16 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
     ----------
     n_inits : int, default=10
         Random starts for each number of components; the paper's Q, there 30.
-    max_components : int or "auto", default="auto"
-        The largest number of components of a mixture; the paper's G, there 30. "auto" takes
-        1.5 √n for n different rows, at most 60. Never more than there are rows in a subsample.
-    n_sizes : int or None, default=8
-        How many numbers of components there are, spread evenly from 2 to `max_components`. None
-        takes all of them, as the paper does.
-    max_samples : float, int or "auto", default="auto"
-        The share (float) or number (int) of rows that each mixture is trained on, drawn at random
-        for each. "auto" is half of the rows, at most 500; larger subsamples did not improve the
-        labels.
-    max_iter : int, default=5
-        EM iterations for each mixture.
-    covariance_type : {"diag", "tied_diag", "spherical", "full", "tied"}, default="diag"
-        The shape of the components: variances ("diag"), the same variances in all components of a
-        mixture ("tied_diag"), one variance for all features, in units of their observed variances
-        ("spherical"), a covariance matrix ("full"), or the same one in all components ("tied").
-    reg_covar : float or "auto", default="auto"
-        The smallest variance of a component, in units of the feature's observed variance, or of
-        their mean with scaling="common". "auto" takes 0.4 G^(−2/d) for d columns and mixtures of
-        up to G components: G components that tile d columns are each about G^(−1/d) of a column
-        wide. The paper names none.
-    weighting : {"fine", "equal"}, default="fine"
-        What a mixture counts in the kernel: "fine" takes the square of its number of components,
-        "equal" is the paper's.
-    scaling : {"each", "common"}, default="each"
-        What columns of numbers are divided by before anything else: "each" by its own spread, so
-        that units make no difference; "common" all by one, the root mean square of their spreads,
-        so that columns that vary more tell more. That is the paper's, and serves columns in one
-        and the same unit: pixels, bands, dates of a series, answers on one scale. With "each", a
-        column that takes only two values counts as one of two categories, and neighbouring ones
-        of which each row has exactly one, as one-hot encoders make them, as one category.
-    column_groups : mapping of str to array-like of str or int, default=None
-        Columns that belong together, by a name of the group: the dates of a series, the items of
-        a questionnaire, the bands of an image. Those of a group are divided by one scale, as
-        all columns are with scaling="common", count as numbers, and have one variance in each
-        component. Columns of no group, and categories, stand each alone. None takes the groups
-        that come with `X`, as with series.
-    group_weights : None, "equal" or mapping of str to float, default=None
-        How many times the log-density of each group counts in the mixtures, its missingness
-        included where that is informative; groups that are not named count once. "equal" gives
-        each group, and each column of no group, as much say as the smallest of them has: then a
-        group of 200 columns does not drown one of 5. Not with covariance_type "full" or "tied".
-    categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
-        The columns of categories: their names, their indices, or a mask. None takes the columns
-        of a dataframe whose type is category, and those of text unless most of it is numbers; an
-        empty list takes none. "from_dtype" takes columns of booleans and all of text, and the
-        columns of an array of objects that hold text. In each component a category has a
-        probability; a missing one is left out, as numbers are. A column in which no two rows
-        agree is left out.
-        At most 255 categories; not with covariance_type "full" or "tied".
-    missingness : {"ignorable", "informative"} or array-like of str or int, default="ignorable"
-        Whether missingness itself carries information about the clusters. "informative" gives each
-        component a probability for each column to be observed, for values that are missing because
-        of what they are, or tests that were not made; names or indices of columns, or names of
-        groups, do so for these alone. Not with covariance_type "full" or "tied".
-    log_columns : array-like of str or int, default=None
-        Columns whose logarithm is taken, by their names or indices: amounts, weights and counts
-        over several powers of ten, of which ratios rather than differences tell rows apart. log x
-        where all numbers of the fit are above 0, and log(1 + x) where some are 0; negative ones are
-        refused.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
-        Covariance matrices ("full", "tied") are always computed in float64.
-    device : str, default=None
-        Where to compute, as torch names it ("cuda"); None computes where the data are.
-    random_state : int, RandomState instance or None, default=None
-        An int gives the same result at every call.
-    n_jobs : int, default=None
-        Threads. None is as many as the BLAS library would use. The feature map does not depend on
-        it; kernel values may differ in their last digits, since sums are taken in another order.
-    verbose : int, default=0
-        1 prints what is trained, and progress; 2 more of it.
+    max_components, n_sizes, max_samples, max_iter : as in PCKID
+        The sizes of the mixtures, the rows that each is trained on, and its iterations.
+    covariance_type, reg_covar, weighting : as in PCKID
+        The shape of the components, their smallest variance, and what a mixture counts.
+    scaling, column_groups, group_weights : as in PCKID
+        What columns of numbers are divided by, and columns that belong together.
+    categorical_features, missingness, log_columns : as in PCKID
+        Columns of categories, missingness that carries information, and logarithms.
+    dtype, device, random_state, n_jobs, verbose : as in PCKID
+        Arithmetic, where to compute, the seed, threads, and what is printed.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import compare_rows
-from pckid.spectral.grouping import Clustering
+from pckid.spectral.clustering import Clustering
 
 MIN_OVERLAP = 0.5  # a match below this is none
 N_RESAMPLES = 20

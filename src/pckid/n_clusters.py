@@ -44,8 +44,8 @@ from pckid.significance.ensemble import kernel_maker, with_few_mixtures
 from pckid.significance.gaps import find_gaps
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units, near_one
+from pckid.spectral.clustering import cluster_points
 from pckid.spectral.embedding import fit_embedding
-from pckid.spectral.grouping import cluster_points
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000

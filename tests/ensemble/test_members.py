@@ -36,7 +36,7 @@ def make_plan(kind="diag", **changes):
 def train(plan, n_threads=1, order=slice(None), table=TABLE, weights=None):
     tasks, draw = (
         ensemble.schedule(table, plan)[order],
-        partial(ensemble.draw_members, plan, len(X)),
+        partial(ensemble.draw_subsamples, plan, len(X)),
     )
     return ensemble.train(table, plan, draw, tasks, n_threads, lambda count: None, weights)
 
@@ -45,7 +45,7 @@ def members(plan):
     """List each member's number of components, start, rows and first centres."""
     for size in plan.sizes:
         for init in range(plan.n_inits):
-            yield size, init, ensemble.draw_members(plan, len(X), size)[init], np.arange(size)
+            yield size, init, ensemble.draw_subsamples(plan, len(X), size)[init], np.arange(size)
 
 
 def assert_same(one, other):
@@ -103,7 +103,7 @@ class TestMembers:
     @pytest.mark.parametrize("n_rows", [1, 10, 22, 23, 45, 89, 90])
     def test_every_row_is_as_likely_in_every_place(self, n_rows):
         plan = make_plan(n_inits=400, sizes=(2, 5), n_rows=n_rows)
-        drawn = np.concatenate([ensemble.draw_members(plan, len(X), g) for g in plan.sizes])
+        drawn = np.concatenate([ensemble.draw_subsamples(plan, len(X), g) for g in plan.sizes])
         assert drawn.shape == (800, n_rows)
         assert all(len(set(rows)) == n_rows for rows in drawn)
         for place in {0, n_rows // 2, n_rows - 1}:
@@ -115,12 +115,12 @@ class TestMembers:
         keys = ensemble.draw_keys(plan, len(X), 3)
         assert keys.shape == (7, len(X))
         expected = np.argsort(keys, axis=1, kind="stable")[:, :45]
-        assert (ensemble.draw_members(plan, len(X), 3) == expected).all()
+        assert (ensemble.draw_subsamples(plan, len(X), 3) == expected).all()
 
     def test_equal_keys_go_by_the_number_of_the_row(self):
         keys = np.array([[5, -7, 5, -7, 2**31 - 1, -(2**31)]], dtype=np.int32)
-        order = np.sort(ensemble.ranks(keys), axis=1)
-        assert ensemble.rows_of(order).tolist() == [[5, 1, 3, 0, 2, 4]]
+        order = np.sort(ensemble.append_rows(keys), axis=1)
+        assert (order % ensemble._ROWS).tolist() == [[5, 1, 3, 0, 2, 4]]
 
 
 class TestNothingButTheSeed:
@@ -172,10 +172,10 @@ class TestNothingButTheSeed:
     def test_a_task_for_another_process_carries_its_own_rows_only(self):
         plan = make_plan(n_rows=10)
         for (run,) in ensemble.schedule(TABLE, plan._replace(n_inits=1)):
-            subsamples = ensemble._draw_subsamples(
-                partial(ensemble.draw_members, plan, len(X)), run, None
+            subsamples = ensemble._pick_subsamples(
+                partial(ensemble.draw_subsamples, plan, len(X)), run, None
             )
-            table, *_ = ensemble._pack_run(TABLE, plan, run, subsamples)
+            table, *_ = ensemble._pack_stack(TABLE, plan, run, subsamples)
             assert table.n_samples == 10
 
     @pytest.mark.parametrize("stack_bytes", [1, 40_000, 1 << 30])
@@ -243,7 +243,7 @@ class TestPlanOfAFit:
         assert shapes == [(2, g) for g in (2, 3, 4, 5, 6)]
         plan = model._plan(model._draw(X).sample)
         assert plan.n_rows == len(X) // 2
-        drawn = [rows for g in plan.sizes for rows in ensemble.draw_members(plan, len(X), g)]
+        drawn = [rows for g in plan.sizes for rows in ensemble.draw_subsamples(plan, len(X), g)]
         assert len({rows.tobytes() for rows in drawn}) == 10
 
     def test_what_auto_stands_for(self):
@@ -256,7 +256,7 @@ class TestPlanOfAFit:
 
 def test_progress_counts_every_mixture():
     plan, told = make_plan(), []
-    draw = partial(ensemble.draw_members, plan, len(X))
+    draw = partial(ensemble.draw_subsamples, plan, len(X))
     ensemble.train(TABLE, plan, draw, ensemble.schedule(TABLE, plan), 1, told.append)
     assert sum(told) == 12
 
@@ -335,17 +335,17 @@ def test_posteriors_of_several_stacks_are_those_of_each(kind, scaled):
 def test_a_gpu_computes_as_many_stacks_at_once_as_fit(monkeypatch, cells):
     found = train(make_plan())
     alone = [range(i, i + 1) for i in range(len(found.stacks))]
-    assert ensemble.runs_of_stacks(found, TABLE) == alone
+    assert ensemble.split_stacks(found, TABLE) == alone
     monkeypatch.setattr(ensemble, "is_host", lambda array: False)
     monkeypatch.setattr(ensemble, "_RUN_CELLS", cells)
-    runs = ensemble.runs_of_stacks(found, TABLE)
+    runs = ensemble.split_stacks(found, TABLE)
     assert [i for run in runs for i in run] == list(range(len(found.stacks)))
     for run in runs:
         width = sum(found.widths[i] for i in run)
         assert len(run) == 1 or width * max(len(X), TABLE.width) <= cells
     if cells == 10**9:
         assert len(runs) == 1
-    assert ensemble.runs_of_stacks(train(make_plan("full")), TABLE) == alone
+    assert ensemble.split_stacks(train(make_plan("full")), TABLE) == alone
 
 
 @pytest.mark.parametrize("kind", ["diag", "full"])

@@ -163,7 +163,7 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
         stacks = []
         for stack in kernel.ensemble.stacks:
             n_components = stack.log_weights.shape[1]
-            others = (training.members(n_components) != row).all(axis=1)
+            others = (training.subsamples(n_components) != row).all(axis=1)
             if others.any():
                 stacks.append(type(stack)(*(part[others] for part in stack)))
         ensemble = kernel.ensemble._replace(stacks=tuple(stacks))

@@ -198,7 +198,7 @@ def test_a_switch_shows_one_cluster_less_and_one_more(report, fitted, table):
     for number in (2, 4):
         report.find(".numbers :checked").send_keys(Keys.LEFT)  # from the first to the last
         assert report.find(".numbers :checked").get_attribute("value") == str(number)
-        labels = fitted._regroup(table.drop(7).to_numpy(), [number])[0]
+        labels = fitted._recluster(table.drop(7).to_numpy(), [number])[0]
         sizes = np.bincount(labels).tolist()
         boxes = shown_boxes(report)
         assert [int(re.search(r"\n(\d+) rows", box)[1]) for box in boxes] == sizes
@@ -217,7 +217,7 @@ def test_a_click_selects_a_cluster_of_the_number_that_is_shown(report, fitted, t
     report.find_all(".numbers label")[2].click()
     dot = report.find(".dots > *:last-child")
     row = report.run("return document.querySelector('.dots').lastChild.__data__")
-    labels = fitted._regroup(table.drop(7).to_numpy(), [4])[0]
+    labels = fitted._recluster(table.drop(7).to_numpy(), [4])[0]
     ActionChains(report.driver).move_to_element(dot).click().perform()
     expected = int((labels == labels[row]).sum())
     assert shown_rows(report) == dots(report)[0] == expected

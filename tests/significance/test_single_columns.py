@@ -184,7 +184,7 @@ def test_labels_are_those_of_the_table_without_the_column(distance, levels):
     assert np.array_equal(coin.labels_, plain.labels_)
     assert np.array_equal(coin.predict(with_coin(X, levels, seed=5)), plain.predict(X))
     # The column is left out of other numbers of clusters, too.
-    (again,) = coin._regroup(with_coin(X, levels), [3])
+    (again,) = coin._recluster(with_coin(X, levels), [3])
     assert np.array_equal(again, coin.labels_)
 
 

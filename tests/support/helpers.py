@@ -41,5 +41,5 @@ def begin(family, stats, chosen, floor):
 
 def steps(family, stats, params, n_iter, floor):
     """Take EM steps."""
-    share = em.weighted_posterior()
-    return em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
+    resp_of = em.weighted_posterior()
+    return em.iterate(family, stats, params, n_iter=n_iter, floor=floor, resp_of=resp_of)

@@ -9,14 +9,14 @@ from pckid.input import learning_rows as pool
 
 
 def test_no_two_streams_are_the_same():
-    keys = [(stream,) for stream in Stream] + [(Stream.MEMBERS, size) for size in (2, 3, 5)]
+    keys = [(stream,) for stream in Stream] + [(Stream.SUBSAMPLES, size) for size in (2, 3, 5)]
     for one, other in combinations(keys, 2):
         a, b = (generator(5, *key).random(8) for key in (one, other))
         assert not np.isclose(a, b).any()
 
 
 def test_the_same_key_gives_the_same_numbers():
-    one, other = (generator(5, Stream.MEMBERS, 2, 0).random(8) for _ in range(2))
+    one, other = (generator(5, Stream.SUBSAMPLES, 2, 0).random(8) for _ in range(2))
     np.testing.assert_array_equal(one, other)
 
 

@@ -10,7 +10,7 @@ class Stream(IntEnum):
 
     EMBEDDING = 0  # landmarks, first guess of eigenvectors, starts of k-means
     LEARNING_ROWS = 1  # which rows a fit learns from
-    MEMBERS = 2  # rows of all mixtures of a size
+    SUBSAMPLES = 2  # rows of all mixtures of a size
     N_CLUSTERS = 3  # what the choice of the number of clusters draws
     NULL_TABLES = 4  # each null table, by its number, and the seed of its ensemble
     RESAMPLES = 5  # the rows of each resample, by its number

@@ -22,7 +22,7 @@ from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.members import (
     Plan,
     automatic_floor,
-    draw_members,
+    draw_subsamples,
     largest_size,
     schedule,
     spread_sizes,
@@ -77,7 +77,7 @@ class Training(NamedTuple):
 
     kernel: Kernel
     drawn: FitInput
-    members: Callable[[int], np.ndarray]  # `draw_members` of a size, each drawn once
+    subsamples: Callable[[int], np.ndarray]  # `draw_subsamples` of a size, each drawn once
 
     def first(self, n_inits: int) -> Training:
         """Take the mixtures of the first starts."""
@@ -89,7 +89,7 @@ class Training(NamedTuple):
         n_samples, found = self.drawn.sample.table.n_samples, []
         for stack in self.kernel.ensemble.stacks:
             n_inits, size = stack.log_weights.shape
-            learnt = self.members(size)[:n_inits]
+            learnt = self.subsamples(size)[:n_inits]
             unseen = np.ones((len(learnt), n_samples), dtype=bool)
             unseen[np.arange(len(learnt))[:, None], learnt] = False
             found.append(unseen[:, rows])
@@ -397,14 +397,14 @@ class EnsembleEstimator(
                 f"columns, {n_new * len(plan.sizes):,} mixtures with "
                 f"{n_new * sum(plan.sizes):,} components on {plan.n_rows:,} rows each"
             )
-        members = cache(partial(draw_members, plan, sample.table.n_samples))
+        subsamples = cache(partial(draw_subsamples, plan, sample.table.n_samples))
         jobs = n_threads(self.n_jobs)
-        tasks = schedule(sample.table, plan, plan.n_inits - n_new, jobs)
-        how = sample.table, plan, members, tasks, jobs
-        with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
+        batches = schedule(sample.table, plan, plan.n_inits - n_new, jobs)
+        how = sample.table, plan, subsamples, batches, jobs
+        with training_progress(self, len(batches), "mixtures", self.verbose) as advance:
             ensemble = train(*how, advance, sample.weights, old)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
-        return Training(kernel, drawn, members)
+        return Training(kernel, drawn, subsamples)
 
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows.

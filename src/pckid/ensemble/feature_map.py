@@ -16,7 +16,7 @@ from sklearn import get_config
 
 from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
 from pckid._utils.parallel import run_in_threads, threads_for
-from pckid.ensemble.members import Ensemble, Posteriors, runs_of_stacks
+from pckid.ensemble.members import Ensemble, Posteriors, split_stacks
 from pckid.input.table import Scaling, Table, block
 
 # Longer blocks of rows gain nothing on a CPU and fall out of its cache. Where more than four
@@ -94,7 +94,7 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     for start, stop in _row_blocks(kernel, table, jobs, HOST_BLOCK):
         rows = block(table, start, stop)
         compute = posteriors.of(rows)
-        tasks += [(compute, run, start, stop) for run in runs_of_stacks(kernel.ensemble, rows)]
+        tasks += [(compute, run, start, stop) for run in split_stacks(kernel.ensemble, rows)]
     # The widest first, so that threads end together.
     tasks.sort(key=lambda task: stops[task[1].start] - stops[task[1].stop])
     run_in_threads(fill, tasks, jobs)
@@ -132,7 +132,7 @@ def apply_functionals(posteriors: Posteriors, functionals: Array, rows: Table) -
     first = 0
     total: Any = 0.0
     compute = posteriors.of(rows)
-    for run in runs_of_stacks(posteriors.ensemble, rows):
+    for run in split_stacks(posteriors.ensemble, rows):
         part = compute(run)
         total = total + functionals[:, first : first + part.shape[0]] @ part
         first += part.shape[0]

@@ -45,7 +45,8 @@ _RUN_CELLS = 1 << 26
 _WORK = 1 << 29
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
-# A rank is a key times this, which no table has rows enough to reach, plus the row's number.
+# No table has so many rows: a random key times this plus the row's number is another key, of which
+# no two are alike. One sort, on any device, gives the same order, and says which rows they are.
 _ROWS = 1 << 31
 
 
@@ -61,23 +62,27 @@ class Plan(NamedTuple):
     entropy: int
 
 
-class Run(NamedTuple):
+class Stack(NamedTuple):
     """Mixtures of one size, from starts that follow each other."""
 
     size: int
-    init: int  # the first of the starts
-    n_members: int
+    first_start: int
+    n_mixtures: int
+
+    @property
+    def starts(self) -> slice:
+        return slice(self.first_start, self.first_start + self.n_mixtures)
 
 
 # What is trained in one call.
-Task = tuple[Run, ...]
+Batch = tuple[Stack, ...]
 
 
 class Subsamples(NamedTuple):
-    """The rows of the m members of a run; the first of each are its first centres."""
+    """The rows of the m mixtures of a stack; the first of each are its first centres."""
 
     rows: np.ndarray  # (m, n_rows), in the table
-    weights: np.ndarray | None  # (m, n_rows), of mean 1 for each member; None: all alike
+    weights: np.ndarray | None  # (m, n_rows), of mean 1 for each mixture; None: all alike
 
 
 class Ensemble(NamedTuple):
@@ -154,110 +159,108 @@ def automatic_floor(largest: int, n_columns: float) -> float:
     return 0.4 * largest ** (-2 / max(n_columns, 1))
 
 
-def draw_members(plan: Plan, n_samples: int, size: int) -> np.ndarray:
-    """Draw the rows of all members of a size, of shape (n_inits, n_rows), in random order.
+def draw_subsamples(plan: Plan, n_samples: int, size: int) -> np.ndarray:
+    """Draw the rows of all mixtures of a size, of shape (n_inits, n_rows), in random order.
 
-    The first `size` of a member's rows are its first centres. The seed depends on the size alone:
+    The first `size` of a mixture's rows are its first centres. The seed depends on the size alone:
     neither order, nor threads, nor device change what is drawn.
     """
     if _are_many(plan, n_samples):
-        order = np.sort(to_numpy(ranks(draw_keys(plan, n_samples, size))), axis=1)
-        return to_numpy(rows_of(order[:, : plan.n_rows]))
-    rng = generator(plan.entropy, Stream.MEMBERS, size)
+        order = np.sort(to_numpy(append_rows(draw_keys(plan, n_samples, size))), axis=1)
+        return to_numpy(order[:, : plan.n_rows] % _ROWS)
+    rng = generator(plan.entropy, Stream.SUBSAMPLES, size)
     drawn = [rng.choice(n_samples, plan.n_rows, replace=False) for _ in range(plan.n_inits)]
     return np.stack(drawn)
 
 
 def draw_keys(plan: Plan, n_samples: int, size: int) -> np.ndarray:
-    """Draw a key for each row and member of a size, int32 (n_inits, n_samples).
+    """Draw a random key for each row and mixture of a size, int32 (n_inits, n_samples).
 
-    The rows of a member are those of its smallest keys, in their order.
+    The rows of a mixture are those of its smallest keys, in their order.
     """
-    bits = generator(plan.entropy, Stream.MEMBERS, size).bit_generator
+    bits = generator(plan.entropy, Stream.SUBSAMPLES, size).bit_generator
     count = plan.n_inits * n_samples
     drawn = bits.random_raw(-(-count // 2)).view(np.int32)
     return drawn[:count].reshape(plan.n_inits, n_samples)
 
 
-def ranks(keys: Array) -> Array:
-    """Append its number to each row's key (m, n_samples), so that no two are alike."""
+def append_rows(keys: Array) -> Array:
+    """Append its number to each row's key (m, n_samples)."""
     xp = namespace(keys)
     index = xp.arange(keys.shape[1], dtype=xp.int64, device=device_of(keys))
     return xp.astype(keys, xp.int64) * _ROWS + index
 
 
-def rows_of(ranks: Array) -> Array:
-    """Read the numbers of rows off their ranks."""
-    return ranks % _ROWS
+def schedule(table: Table, plan: Plan, first: int = 0, n_threads: int = 1) -> list[Batch]:
+    """Divide the plan, from its `first` start on, into batches, each trained in one call.
 
-
-def schedule(table: Table, plan: Plan, first: int = 0, n_threads: int = 1) -> list[Task]:
-    """Divide the plan, from its `first` start on, into tasks.
-
-    These are runs of one size, or of all sizes where mixtures share the rows.
+    Each is a stack, or stacks of all sizes where mixtures share the rows.
     """
     if not _shares_rows(table, plan):
         n_alike = _stack_size(table, plan)
         starts = range(first, plan.n_inits, n_alike)
         return [
-            (Run(size, init, min(n_alike, plan.n_inits - init)),)
+            (Stack(size, start, min(n_alike, plan.n_inits - start)),)
             for size in reversed(plan.sizes)  # The largest first, so that threads end together.
-            for init in starts
+            for start in starts
         ]
-    tasks: list[list[Run]] = []
+    batches: list[list[Stack]] = []
     room, each = 0, table.n_samples * _itemsize(table)
     most = _STACK_BYTES_DEVICE // each
     if is_host(table.values):
         n_components = (plan.n_inits - first) * sum(plan.sizes)
         most = min(_SHARED_BYTES_HOST // each, -(-n_components // n_threads))
     for size in plan.sizes:
-        init = first
-        while init < plan.n_inits:
+        start = first
+        while start < plan.n_inits:
             if room < size:
-                tasks.append([])
+                batches.append([])
                 room = max(most, size)
-            count = min(plan.n_inits - init, room // size)
-            tasks[-1].append(Run(size, init, count))
-            init, room = init + count, room - count * size
-    return list(map(tuple, tasks))
+            count = min(plan.n_inits - start, room // size)
+            batches[-1].append(Stack(size, start, count))
+            start, room = start + count, room - count * size
+    return list(map(tuple, batches))
 
 
 def train(
     table: Table,
     plan: Plan,
     draw: Callable[[int], np.ndarray],
-    tasks: list[Task],
+    batches: list[Batch],
     n_threads: int,
     advance: Advance,
     weights: np.ndarray | None = None,
     before: Ensemble | None = None,
 ) -> Ensemble:
-    """Train the mixtures of tasks on the table, whose rows may have `weights` (n_samples,).
+    """Train the mixtures of batches on the table, whose rows may have `weights` (n_samples,).
 
-    `draw` is `draw_members` for the plan and the table, and `before` has the mixtures of the starts
-    that come before those of the tasks.
+    `draw` is `draw_subsamples` for the plan and the table, and `before` has the mixtures of the
+    starts that come before those of the batches.
     """
-    trained: list[tuple[Run, Any]] = []
+    trained: list[tuple[Stack, Any]] = []
 
-    def keep(found: list[tuple[Run, Any]]) -> None:
+    def keep(found: list[tuple[Stack, Any]]) -> None:
         trained.extend(found)
-        advance(sum(run.n_members for run, _ in found))
+        advance(sum(stack.n_mixtures for stack, _ in found))
 
-    def train_one(*task: Run) -> list[tuple[Run, Any]]:
+    def train_one(*batch: Stack) -> list[tuple[Stack, Any]]:
         if _shares_rows(table, plan):
-            return _train_on_shared_rows(table, plan, task, weights)
-        (run,) = task
-        return [(run, _train_run(table, plan, run, _draw_subsamples(draw, run, weights)))]
+            return _train_on_shared_rows(table, plan, batch, weights)
+        (stack,) = batch
+        return [(stack, _train_stack(table, plan, stack, _pick_subsamples(draw, stack, weights)))]
 
     if is_host(table.values) and is_remote():
-        runs = [run for task in tasks for run in task]
-        packed = (_pack_run(table, plan, run, _draw_subsamples(draw, run, weights)) for run in runs)
-        for found in zip(runs, run_remote(_train_run, packed), strict=True):
+        stacks = [stack for batch in batches for stack in batch]
+        packed = (
+            _pack_stack(table, plan, stack, _pick_subsamples(draw, stack, weights))
+            for stack in stacks
+        )
+        for found in zip(stacks, run_remote(_train_stack, packed), strict=True):
             keep([found])
     else:
         n_threads = n_threads if is_host(table.values) else 1
-        run_in_threads(train_one, tasks, threads_for(_work(table, plan), _WORK, n_threads), keep)
-    return Ensemble(plan.covariance_type, _stack(plan, trained, before))
+        run_in_threads(train_one, batches, threads_for(_work(table, plan), _WORK, n_threads), keep)
+    return Ensemble(plan.covariance_type, _join_stacks(plan, trained, before))
 
 
 class Posteriors:
@@ -318,7 +321,7 @@ class Posteriors:
         return self._kept[stacks]
 
 
-def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
+def split_stacks(ensemble: Ensemble, table: Table) -> list[range]:
     """Group the stacks that `posteriors` takes at once: on a CPU one, on a GPU as many as fit.
 
     A GPU waits for the host while this launches the operations for a single stack.
@@ -327,24 +330,24 @@ def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
     if is_host(table.values) or FAMILIES[ensemble.covariance_type].MATRICES:
         return [range(i, i + 1) for i in range(len(widths))]
     most = _RUN_CELLS // max(table.n_samples, table.width)
-    runs: list[range] = []
+    ranges: list[range] = []
     held = 0
     for i, width in enumerate(widths):
-        if not runs or held + width > most:
-            runs.append(range(i, i + 1))
+        if not ranges or held + width > most:
+            ranges.append(range(i, i + 1))
             held = width
         else:
-            runs[-1] = range(runs[-1].start, i + 1)
+            ranges[-1] = range(ranges[-1].start, i + 1)
             held += width
-    return runs
+    return ranges
 
 
-def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> Any:
+def _train_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples) -> Any:
     """Train mixtures of one size, each on its own rows."""
     family, home = FAMILIES[plan.covariance_type], table.values
     shares = subsamples.weights
     stats = family.statistics(table, asarray_like(subsamples.rows, home))
-    first = asarray_like(np.tile(np.arange(run.size), (run.n_members, 1)), home)
+    first = asarray_like(np.tile(np.arange(stack.size), (stack.n_mixtures, 1)), home)
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
     params = start_from_rows(family, stats, first, plan.floor, weights)
     return em.iterate(
@@ -358,18 +361,20 @@ def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> An
 
 
 def _train_on_shared_rows(
-    table: Table, plan: Plan, runs: Sequence[Run], row_weights: np.ndarray | None
-) -> list[tuple[Run, Any]]:
+    table: Table, plan: Plan, stacks: Sequence[Stack], row_weights: np.ndarray | None
+) -> list[tuple[Stack, Any]]:
     """Train mixtures of any size on all rows of a table, some with weight 0."""
     family, home = FAMILIES[plan.covariance_type], table.values
     xp = namespace(home)
     keys = np.concatenate(
         [
-            draw_keys(plan, table.n_samples, run.size)[run.init : run.init + run.n_members]
-            for run in runs
+            draw_keys(plan, table.n_samples, stack.size)[
+                stack.first_start : stack.first_start + stack.n_mixtures
+            ]
+            for stack in stacks
         ]
     )
-    found = ranks(asarray_like(keys, home, dtype=xp.int32))
+    found = append_rows(asarray_like(keys, home, dtype=xp.int32))
     order = xp.sort(found, axis=1)
     inside = found <= order[:, plan.n_rows - 1 : plan.n_rows]
     weights = xp.astype(inside, home.dtype if row_weights is None else xp.float64)
@@ -377,9 +382,9 @@ def _train_on_shared_rows(
         weights *= asarray_like(row_weights, weights, dtype=xp.float64)
         weights *= plan.n_rows / xp.sum(weights, axis=1, keepdims=True)
         weights = xp.astype(weights, home.dtype, copy=False)
-    shapes = [(run.n_members, run.size) for run in runs]
+    shapes = [(stack.n_mixtures, stack.size) for stack in stacks]
     layout = side_by_side.SideBySide(shapes, home)
-    first = rows_of(order[:, : max(run.size for run in runs)])
+    first = order[:, : max(stack.size for stack in stacks)] % _ROWS
     chosen = take_along(xp.reshape(first, (-1,)), layout.slot)
     weights = take_along(weights, layout.owner)
 
@@ -393,14 +398,14 @@ def _train_on_shared_rows(
     params = start_from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
     n_iter, floor = plan.max_iter, plan.floor
     params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, resp_of=resp_of)
-    return list(zip(runs, side_by_side.split(params, shapes), strict=True))
+    return list(zip(stacks, side_by_side.split(params, shapes), strict=True))
 
 
-def _draw_subsamples(
-    draw: Callable[[int], np.ndarray], run: Run, weights: np.ndarray | None
+def _pick_subsamples(
+    draw: Callable[[int], np.ndarray], stack: Stack, weights: np.ndarray | None
 ) -> Subsamples:
-    """Take the rows of the members of a run from those that `draw` draws for their size."""
-    rows = draw(run.size)[run.init : run.init + run.n_members]
+    """Take the rows of the mixtures of a stack from those that `draw` draws for their size."""
+    rows = draw(stack.size)[stack.starts]
     if weights is None:
         return Subsamples(rows, None)
     mine = weights[rows]
@@ -430,15 +435,15 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
     return enough and _are_many(plan, table.n_samples) and table.width >= _WIDE
 
 
-def _pack_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> tuple[Any, ...]:
-    """Pack a run for another process: with its own rows, not with all of them."""
+def _pack_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples) -> tuple[Any, ...]:
+    """Pack a stack for another process: with its own rows, not with all of them."""
     needed, index = np.unique(subsamples.rows, return_inverse=True)
     mine = take(table, asarray_like(needed, table.values))
-    return mine, plan, run, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
+    return mine, plan, stack, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
 
 
 def _stack_size(table: Table, plan: Plan) -> int:
-    """Decide how many members share a call, by the statistics and responsibilities they hold."""
+    """Decide how many mixtures share a call, by the statistics and responsibilities they hold."""
     if not FAMILIES[plan.covariance_type].STACKABLE:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
@@ -450,13 +455,15 @@ def _itemsize(table: Table) -> int:
     return 4 if "32" in str(table.values.dtype) else 8
 
 
-def _stack(plan: Plan, trained: list[tuple[Run, Any]], before: Ensemble | None) -> tuple[Any, ...]:
+def _join_stacks(
+    plan: Plan, trained: list[tuple[Stack, Any]], before: Ensemble | None
+) -> tuple[Any, ...]:
     """Join the mixtures of each size, in the order of their starts."""
     parts: dict[int, list[Any]] = {size: [] for size in plan.sizes}
     for size, stack in zip(plan.sizes, () if before is None else before.stacks, strict=False):
         parts[size].append(stack)
-    for run, params in sorted(trained, key=lambda each: each[0]):
-        parts[run.size].append(params)
+    for stack, params in sorted(trained, key=lambda each: each[0]):
+        parts[stack.size].append(params)
     trained.clear()
     stacks = []
     for size in plan.sizes:

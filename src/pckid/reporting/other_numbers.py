@@ -51,7 +51,7 @@ def find_other_numbers(
     if not numbers:
         return []
     found = []
-    for number, own in zip(numbers, estimator._regroup(values[rows], numbers), strict=True):
+    for number, own in zip(numbers, estimator._recluster(values[rows], numbers), strict=True):
         others = np.full(len(labels), -1)
         others[rows] = own
         if len(np.unique(own)) == number:

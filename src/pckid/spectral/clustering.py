@@ -282,7 +282,7 @@ def _score_landmarks(found: _Deviations, sample: Sample, weights: Array | None) 
 
 
 @blas_threads(1)
-def regroup(
+def recluster(
     kernel: Kernel,
     sample: Sample,
     numbers: Sequence[int],

@@ -9,8 +9,8 @@ import pckid
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.describe.rows import standardised_rows
-from pckid.spectral import grouping
-from pckid.spectral.grouping import cluster_by_numbers, cluster_points, largest_first, regroup
+from pckid.spectral import clustering
+from pckid.spectral.clustering import cluster_by_numbers, cluster_points, largest_first, recluster
 
 X, TRUTH = groups(n_samples=60, n_features=4)
 
@@ -25,7 +25,7 @@ class TestLargestFirst:
         assert ordered.ravel().tolist() == [1.0, 9.0, -1.0, 9.0]
         assert order.tolist() == [1, 2, 0, 3]
         np.testing.assert_array_equal(distances, abs(ordered - to_numpy(rows).T))
-        monkeypatch.setattr(grouping, "_TURNS", 1)
+        monkeypatch.setattr(clustering, "_TURNS", 1)
         assert to_numpy(largest_first(rows, centers)[0]).ravel().tolist() == [1.0, -1.0, 9.0, 9.0]
 
     def test_largest_first_adds_weights_and_breaks_ties_by_the_first_row(self):
@@ -51,13 +51,13 @@ def test_more_clusters_than_the_kernel_can_separate(n_clusters, embedding):
 
 
 @pytest.mark.parametrize("n_landmarks", [60, 30])
-def test_regroup_labels_rows_as_fits_with_these_numbers_do(n_landmarks):
+def test_recluster_labels_rows_as_fits_with_these_numbers_do(n_landmarks):
     model = PCKID(2, **SMALL, n_landmarks=n_landmarks).fit(X)
     sample, new = model._draw(X).sample, X[:20] + 0.1
     how = {"embedding": "random_walk", "n_landmarks": n_landmarks, "n_init": 100, "jobs": 1}
-    own = regroup(model._kernel, sample, [2, 3, 4], **how)
+    own = recluster(model._kernel, sample, [2, 3, 4], **how)
     others = standardised_rows(model, new)
-    placed = regroup(model._kernel, sample, [2, 3, 4], others=others, **how)
+    placed = recluster(model._kernel, sample, [2, 3, 4], others=others, **how)
     for k, labels, predicted in zip((2, 3, 4), own, placed, strict=True):
         again = PCKID(k, **SMALL, n_landmarks=n_landmarks).fit(X)
         np.testing.assert_array_equal(labels, again.labels_)
