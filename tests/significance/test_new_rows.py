@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
 import pckid
 from pckid import PCKID, IgnoredColumnsWarning, ShiftedRowsWarning, compare_rows
@@ -198,6 +199,8 @@ def test_a_file_keeps_the_comparison(model, tables):
     kernel = pckid.ProbabilisticClusterKernel(n_inits=1, max_components=2).fit(new)
     with pytest.raises(TypeError, match="takes a fitted PCKID, not a ProbabilisticClusterKernel"):
         compare_rows(kernel, new)
+    with pytest.raises(NotFittedError):
+        compare_rows(PCKID(2), new)
 
 
 @pytest.fixture(scope="module")
