@@ -83,5 +83,8 @@ if __name__ == "__main__":
             name: describe(prepare(*open_stored(path, name)))
             for name, path in list_files(folder).items()
         }
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    STORED.write_text(text + "\n", "utf-8")
+    rows = (
+        f" {json.dumps([name, each], ensure_ascii=False)[1:-1]}" for name, each in found.items()
+    )
+    text = ",\n".join(row.replace('", {', '": {', 1) for row in rows)
+    STORED.write_text(f"{{\n{text}\n}}\n", "utf-8")
