@@ -31,15 +31,19 @@ FILES = sorted(
     # One is not UTF-8: every entrance asks how it is encoded.
     if path.suffix in (".csv", ".tsv", ".xlsx") and path.name != "german-cp1252.csv"
 )
-
-
 STORED_ANSWERS = json.loads(STORED.read_text("utf-8"))
 
 
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """Paths of the catalogue's files by name, the messy ones written once."""
+    return list_files(tmp_path_factory.mktemp("catalogue"))
+
+
 @pytest.mark.parametrize("name", STORED_ANSWERS)
-def test_the_catalogue_of_files_gives_what_it_gave(name, tmp_path):
+def test_the_catalogue_of_files_gives_what_it_gave(name, paths):
     """The contract of the front ends: columns, values and doubts of every stored file."""
-    path, expected = list_files(tmp_path)[name], STORED_ANSWERS[name]
+    path, expected = paths[name], STORED_ANSWERS[name]
     table, options = open_stored(path, name)
     assert describe(prepare(table, options)) == expected
     # The app: the same bytes, uploaded.
@@ -83,10 +87,9 @@ def check_entrances(path, folder):
     frame = read_table(path, take_advice=True).frame
     assert tuple(frame.columns) == taken.names
     known = [name for name in frame if frame[name].dtype == "category"] or None
-    model = PCKID(2, **CHEAP, categorical_features=known)
+    expected = PCKID(2, **CHEAP, categorical_features=known).fit(frame).labels_.tolist()
     out = str(folder / "by-shell.parquet")
     given = ["cluster", path, *OPTIONS, "--yes", "--only-labels", "--out", out, "--quiet"]
-    expected = model.fit(frame).labels_.tolist()
     shell.main(given, standalone_mode=False)
     assert labels_of(out) == expected
 
