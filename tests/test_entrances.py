@@ -23,32 +23,27 @@ from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 
 CHEAP = {"n_inits": 1, "max_components": 2, "max_samples": 1.0, "random_state": 0}
-OPTIONS = [
-    "-k",
-    "2",
-    "--set",
-    "n_inits=1",
-    "--set",
-    "max_components=2",
-    "--set",
-    "max_samples=1.0",
-    "--no-assess",
-]
+OPTIONS = ["-k", "2", "--set", "n_inits=1", "--set", "max_components=2", "--set", "max_samples=1.0"]
+OPTIONS += ["--no-assess"]
 FILES = sorted(
     path
     for path in (Path(__file__).parent / "tables" / "files").iterdir()
     # One is not UTF-8: every entrance asks how it is encoded.
     if path.suffix in (".csv", ".tsv", ".xlsx") and path.name != "german-cp1252.csv"
 )
-
-
 STORED_ANSWERS = json.loads(STORED.read_text("utf-8"))
 
 
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """Paths of the catalogue's files by name, the messy ones written once."""
+    return list_files(tmp_path_factory.mktemp("catalogue"))
+
+
 @pytest.mark.parametrize("name", STORED_ANSWERS)
-def test_the_catalogue_of_files_gives_what_it_gave(name, tmp_path):
+def test_the_catalogue_of_files_gives_what_it_gave(name, paths):
     """The contract of the front ends: columns, values and doubts of every stored file."""
-    path, expected = list_files(tmp_path)[name], STORED_ANSWERS[name]
+    path, expected = paths[name], STORED_ANSWERS[name]
     table, options = open_stored(path, name)
     assert describe(prepare(table, options)) == expected
     # The app: the same bytes, uploaded.
@@ -86,14 +81,13 @@ def check_entrances(path, folder):
     """Compare labels with all advice taken, from Python and from the shell."""
     taken = prepare(open_table(path), ColumnOptions(take_advice=True))
     if taken.stops:
+        with pytest.raises(UndecidedError):
+            read_table(path, take_advice=True)
         return
     frame = read_table(path, take_advice=True).frame
     assert tuple(frame.columns) == taken.names
-    try:
-        known = [name for name in frame if frame[name].dtype == "category"] or None
-        expected = PCKID(2, **CHEAP, categorical_features=known).fit(frame).labels_.tolist()
-    except ValueError:
-        return  # fewer different rows than clusters
+    known = [name for name in frame if frame[name].dtype == "category"] or None
+    expected = PCKID(2, **CHEAP, categorical_features=known).fit(frame).labels_.tolist()
     out = str(folder / "by-shell.parquet")
     given = ["cluster", path, *OPTIONS, "--yes", "--only-labels", "--out", out, "--quiet"]
     shell.main(given, standalone_mode=False)

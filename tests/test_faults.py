@@ -27,8 +27,6 @@ from pckid.frontends.cli._run import _exit_code
         "hang_up",
         "kill_while_writing",
         "full_disk",
-        "read_only_disk",
-        "forbidden_folder",
         "dying_worker",
         "damaged_model",
     ],

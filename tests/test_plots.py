@@ -13,10 +13,18 @@ from pckid.describe.rows import sample_by_cluster, to_matrix
 from pckid.series import from_array
 
 mpl.use("Agg")
-rng = np.random.default_rng(0)
-X = rng.normal(size=(90, 4)) + 5 * (np.arange(90) % 3)[:, None]
-X[rng.random(X.shape) < 0.2] = np.nan
-X[0] = 1.0
+
+
+def make_table():
+    """Make rows of three groups with holes, the first of them whole."""
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(90, 4)) + 5 * (np.arange(90) % 3)[:, None]
+    table[rng.random(table.shape) < 0.2] = np.nan
+    table[0] = 1.0
+    return table
+
+
+X = make_table()
 DISPLAYS = {
     "EmbeddingDisplay": False,
     "KernelDisplay": True,
@@ -170,10 +178,13 @@ def test_the_table_of_the_fit_is_taken(dtype, embedding, n_clusters):
     to_matrix(model, table)
 
 
-def test_a_few_changed_cells_are_taken(model):
+def test_a_few_changed_cells_are_taken_and_many_are_not(model):
     changed = X.copy()
     changed[:5] = np.nan_to_num(changed[:5])
-    to_matrix(model, changed)
+    assert not np.array_equal(changed, X, equal_nan=True)
+    np.testing.assert_array_equal(to_matrix(model, changed), changed)
+    with pytest.raises(ValueError, match="given to fit"):
+        to_matrix(model, X + 1)
 
 
 def test_the_map_takes_the_table_as_other_displays_do(model):
@@ -186,6 +197,7 @@ def test_the_map_takes_the_table_as_other_displays_do(model):
 def test_series_are_drawn_by_cluster():
     import matplotlib.pyplot as plt
 
+    rng = np.random.default_rng(1)
     values, labels = rng.normal(size=(30, 5, 2)), np.arange(30) % 3 - 1
     values[rng.random(values.shape) < 0.3] = np.nan
     values[labels == 1, 2] = np.nan

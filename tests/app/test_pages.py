@@ -306,47 +306,6 @@ def test_the_result_outlives_a_reload_is_named_and_changed(page, tmp_path):
     assert OUTDATED not in page.text()
 
 
-def test_what_was_said_of_one_table_is_not_said_of_the_next(page, tmp_path):
-    write_table(tmp_path / "people.csv")
-    (tmp_path / "others.csv").write_text("x,y\n1,2\n3,4\n")
-    give(page, tmp_path / "people.csv", "60 rows, 5 columns")
-    find_groups(page)
-    page.click("Place new rows")
-    page.drop(tmp_path / "others.csv", "The table with the new rows")
-    page.see("2 rows, 2 columns")
-    page.wait_for_drawing()
-    page.click("Place rows")
-    page.see("others.csv has none of the model's 4 columns")
-    page.click("Another table", ".st-key-head-new button")
-    page.drop(tmp_path / "people.csv", "The table with the new rows")
-    page.see("60 rows, 5 columns")
-    page.wait_for_drawing()
-    assert "others.csv" not in page.text()
-    page.click("Place rows")
-    page.see("Cluster 0")
-
-
-def test_a_bad_file_gets_its_sentence_and_the_app_goes_on(page, tmp_path):
-    (tmp_path / "broken.csv").write_text('a,b\n1,2\n"3,4\n')
-    page.drop(tmp_path / "broken.csv")
-    page.see("quote")
-    assert FIND not in page.text()
-    page.click("Another table")
-    (tmp_path / "no-model.pckid").write_text("a,b\n1,2\n")
-    write_table(tmp_path / "people.csv")
-    page.click("Place new rows into groups found before")
-    page.drop(tmp_path / "no-model.pckid", "A model")
-    page.see("no-model.pckid")
-    page.drop(tmp_path / "people.csv", "The table with the new rows")
-    page.see("60 rows")
-    page.wait_for_drawing()
-    page.click("Place rows")
-    page.see("no-model.pckid is not a pckid model. Give a file written by pckid.")
-    page.click("Close")
-    page.click("Try it with the penguins")
-    page.see("344 rows, 7 columns")
-
-
 def test_a_cancelled_run_ends_and_the_demo_is_one_click_away(page, tmp_path, server):
     write_table(tmp_path / "long.csv", n_samples=30_000, names="abcdefgh")
     give(page, tmp_path / "long.csv", "30,000 rows")

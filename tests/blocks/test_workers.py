@@ -60,7 +60,7 @@ def deadly(folder, blocks, deaths):
             mark = os.path.join(folder, f"{number}-{turn}")
             if not os.path.exists(mark):
                 open(mark, "x").close()
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
         return values
 
     return da.from_array(X, chunks=(400 // blocks, 5)).map_blocks(load, dtype=float, meta=X[:0])

@@ -4,6 +4,7 @@ Run once when `pckid.modelfile.FORMAT` rises. Files of earlier formats are never
 """
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,11 @@ def main() -> None:
             "method": method,
             "result": np.asarray(getattr(model, method)(table[:12])).tolist(),
         }
-    path.write_text(json.dumps(expected, indent=1) + "\n")
+    # One row of numbers in a line.
+    text = re.sub(
+        r"\[[^][]+\]", lambda row: " ".join(row[0].split()), json.dumps(expected, indent=1)
+    )
+    path.write_text(text + "\n")
 
 
 if __name__ == "__main__":

@@ -234,6 +234,7 @@ def test_what_is_printed_are_the_clusters_of_the_report(report, tmp_path):
     )
     assert len(shown_boxes(report)) == 4
     report.pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").stat().st_size > 20_000
     assert report.run("return window.hiddenInPrint") == [True, True]
     assert len(shown_boxes(report)) == 4
     report.run("document.querySelectorAll('.numbers input')[1].click()")
@@ -373,11 +374,6 @@ def test_without_scripts_it_tells_the_same_in_words_and_tables(browser, page):
     assert "Map of the " not in text
     assert "Stands out by" in text
     assert text.count("Data table:") == 10
-
-
-def test_it_prints(report, tmp_path):
-    report.pdf(tmp_path / "report.pdf")
-    assert (tmp_path / "report.pdf").stat().st_size > 20_000
 
 
 def test_it_works_within_a_notebook(browser, fitted, table, tmp_path):

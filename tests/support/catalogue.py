@@ -83,5 +83,6 @@ if __name__ == "__main__":
             name: describe(prepare(*open_stored(path, name)))
             for name, path in list_files(folder).items()
         }
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    STORED.write_text(text + "\n", "utf-8")
+    # A file in a line.
+    rows = [json.dumps({name: each}, ensure_ascii=False)[1:-1] for name, each in found.items()]
+    STORED.write_text("{\n " + ",\n ".join(rows) + "\n}\n", "utf-8")

@@ -60,37 +60,3 @@ labels = pckid.PCKID(2, n_inits=2, max_components=3, random_state=0).fit_predict
 assert len(labels) == 300
 print(end)
 """
-
-DYING_DASK_WORKER = """
-import os, signal, sys, threading, time
-import dask, dask.array as da, distributed, numpy as np, pckid
-
-def strike(cluster):
-    time.sleep(float(sys.argv[1]))
-    victim = next(iter(cluster.workers.values()))
-    pid = victim.process.pid
-    os.kill(pid, signal.SIGKILL)
-    while victim.process is None or victim.process.pid in (None, pid):
-        time.sleep(0.1)
-
-def labels(X):
-    model = pckid.PCKID(2, n_inits=20, max_components=12, random_state=0)
-    return np.asarray(model.fit(X).labels_).tolist()
-
-if __name__ == "__main__":
-    X = np.random.default_rng(0).normal(size=(20000, 4))
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "600s",
-                     "distributed.comm.timeouts.connect": "600s",
-                     "distributed.comm.timeouts.tcp": "600s"})
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0",
-                                  local_directory=".", silence_logs=50, memory_limit=None) as local:
-        striker = threading.Thread(target=strike, args=(local,))
-        striker.start()
-        with distributed.Client(local):
-            found = labels(da.from_array(X, chunks=(500, 4)))
-        striker.join()
-        while not all(each.process and each.process.status.name == "running"
-                      for each in local.workers.values()):
-            time.sleep(0.1)
-    print("same" if found == labels(X) else "different")
-"""

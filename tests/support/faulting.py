@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -135,12 +134,6 @@ def no_scraps(folder: Path) -> None:
     expect(not list(folder.glob(".*.tmp")), Lost, "a half-written file is left")
 
 
-def all_old(folder: Path) -> None:
-    """Check that every output is what stood there before."""
-    for name in OUTPUTS:
-        expect((folder / name).read_bytes() == OLD, Lost, f"{name} was touched")
-
-
 _usual: dict[str, float] = {}
 
 
@@ -188,12 +181,3 @@ def as_root(*command: str) -> None:
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise CannotHappen(f"{command[0]} is not allowed here") from error
-
-
-def without_rights() -> list[str]:
-    """Begin a command for which permissions of files count, even if root runs it."""
-    if os.geteuid():
-        return []
-    if shutil.which("setpriv") is None:
-        raise CannotHappen("root cannot lay down its rights here")
-    return ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]

@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from fault_scripts import DYING_DASK_WORKER, DYING_WORKER, PEAK, UNDER_LIMIT
+from fault_scripts import DYING_WORKER, PEAK, UNDER_LIMIT
 from faulting import (
     OLD,
     PYTHON,
@@ -27,8 +27,6 @@ from faulting import (
     LeftRunning,
     Lost,
     WrongEnd,
-    all_old,
-    as_root,
     cluster_command,
     expect,
     finish,
@@ -42,7 +40,6 @@ from faulting import (
     usual_size,
     usual_time,
     whole_or_old,
-    without_rights,
 )
 
 import pckid
@@ -56,11 +53,6 @@ def interrupt(folder: Path, share: float) -> End:
     return _interrupt(folder, share, signal.SIGINT)
 
 
-def interrupt_twice(folder: Path, share: float) -> End:
-    """Ctrl-C, and again before the first has been answered."""
-    return _interrupt(folder, share, signal.SIGINT, times=2)
-
-
 def terminate(folder: Path, share: float) -> End:
     """SIGTERM at some moment of the run, as from `timeout`, a scheduler or a shutdown."""
     return _interrupt(folder, share, signal.SIGTERM)
@@ -71,16 +63,14 @@ def hang_up(folder: Path, share: float) -> End:
     return _interrupt(folder, share, signal.SIGHUP)
 
 
-def _interrupt(folder: Path, share: float, number: int, times: int = 1) -> End:
+def _interrupt(folder: Path, share: float, number: int) -> End:
     """Send a signal as a terminal does, to every process of the run."""
     table(folder)
     moment = usual_time() * share
     process = start(folder)
     time.sleep(moment)
-    for _ in range(times):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        time.sleep(0.005)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
     code, err = finish(process)
     # Until our first function is called, Python itself answers.
     begun = "in main" in err or "rows," in err
@@ -108,17 +98,9 @@ def strike_while_writing(folder: Path, number: int) -> End:
     head, rows = path.read_text().split("\n", 1)
     # Long enough that the signal never comes after the last row.
     path.write_text(head + "\n" + 20 * rows)
-    quick = (
-        "-k",
-        "2",
-        "--set",
-        "n_inits=2",
-        "--set",
-        "max_components=3",
-        "--stream",
-        "--only-labels",
-    )
-    command = [*PYTHON, "-m", "pckid", "cluster", path.name, *quick, "--out", "out.csv"]
+    quick = ("-k", "2", "--set", "n_inits=2", "--set", "max_components=3", "--stream")
+    command = [*PYTHON, "-m", "pckid", "cluster", path.name, *quick, "--only-labels", "--out"]
+    command += ["out.csv"]
     process = spawn(command, folder)
     while not (scraps := list(folder.glob(".out.csv.*.tmp"))):
         expect(process.poll() is None, WrongEnd, "no temporary file was seen")
@@ -130,19 +112,6 @@ def strike_while_writing(folder: Path, number: int) -> End:
     expect(code == 128 + number and "Interrupted" in err, WrongEnd, (code, err))
     expect(out.read_bytes() == OLD, Lost, "out.csv was touched")
     no_scraps(folder)
-    return code
-
-
-def kill(folder: Path, share: float) -> End:
-    """SIGKILL at some moment of the run."""
-    table(folder)
-    moment = usual_time() * share
-    process = start(folder)
-    time.sleep(moment)
-    process.kill()
-    code, _ = finish(process)
-    expect(code in (0, -signal.SIGKILL), WrongEnd, code)
-    whole_or_old(folder)
     return code
 
 
@@ -181,57 +150,6 @@ def full_disk(folder: Path, share: float) -> End:
     return code
 
 
-def read_only_disk(folder: Path, share: float) -> End:
-    """A disk that can only be read."""
-    table(folder)
-    sealed = folder / "sealed"
-    with mounted(sealed, "size=1m"):
-        old_outputs(sealed)
-        as_root("mount", "-o", "remount,ro", str(sealed))
-        code, err = finish(_cluster([*PYTHON, "-m", "pckid"], folder, sealed))
-        expect(code == 2 and "cannot be written" in err, WrongEnd, (code, err))
-        all_old(sealed)
-    return code
-
-
-def disk_turns_read_only(folder: Path, share: float) -> End:
-    """A disk that can only be read from some moment on, as after an error of the hardware."""
-    table(folder)
-    moment, sealed = usual_time() * share, folder / "sealed"
-    with mounted(sealed, "size=4m"):
-        process = start(folder, sealed)
-        time.sleep(moment)
-        for _ in range(100):
-            # A file open for writing refuses it.
-            with contextlib.suppress(CannotHappen):
-                as_root("mount", "-o", "remount,ro", str(sealed))
-                break
-            time.sleep(0.01)
-        code, err = finish(process)
-        expected = {0: "", 1: "Read-only file system", 2: "cannot be written"}
-        expect(code in expected and expected[code] in err, WrongEnd, (code, err))
-        expect("Traceback" not in err, WrongEnd, err)
-        whole_or_old(sealed)
-        no_scraps(sealed)
-    return code
-
-
-def forbidden_folder(folder: Path, share: float) -> End:
-    """A folder whose files may not be changed, by somebody who is not above permissions."""
-    table(folder)
-    sealed = folder / "sealed"
-    sealed.mkdir()
-    old_outputs(sealed)
-    sealed.chmod(0o555)
-    try:
-        code, err = finish(_cluster([*without_rights(), *PYTHON, "-m", "pckid"], folder, sealed))
-        expect(code == 2 and "cannot be written" in err, WrongEnd, (code, err))
-        all_old(sealed)
-    finally:
-        sealed.chmod(0o755)
-    return code
-
-
 def out_of_memory(folder: Path, share: float) -> End:
     """Less memory than the run needs."""
     table(folder)
@@ -250,11 +168,6 @@ def out_of_memory(folder: Path, share: float) -> End:
 def dying_worker(folder: Path, share: float) -> End:
     """A worker process of a fit is killed."""
     return _script(folder, DYING_WORKER, 0.2 + share, ("refused", "finished"))
-
-
-def dying_dask_worker(folder: Path, share: float) -> End:
-    """A Dask worker is killed while a file is clustered: the labels are those of a quiet run."""
-    return _script(folder, DYING_DASK_WORKER, 3 * share, ("same",))
 
 
 def damaged_model(folder: Path, share: float) -> End:
@@ -278,9 +191,8 @@ def damaged_model(folder: Path, share: float) -> End:
 
 
 _ALL = (
-    interrupt, interrupt_twice, terminate, hang_up, signal_while_writing, kill, kill_while_writing,
-    full_disk, read_only_disk, disk_turns_read_only, forbidden_folder, out_of_memory, dying_worker,
-    dying_dask_worker, damaged_model,
+    interrupt, terminate, hang_up, signal_while_writing, kill_while_writing, full_disk,
+    out_of_memory, dying_worker, damaged_model,
 )  # fmt: skip
 FAULTS = {function.__name__: function for function in _ALL}
 
