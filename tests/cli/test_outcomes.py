@@ -43,6 +43,11 @@ def test_clusters_follow_a_model(pckid, penguins, tmp_path):
     assert [each["kind"] for each in found["matches"]] == ["stayed"] * 3
     assert "3 of 3 clusters stayed." in second.err
     assert 'id="matches"' in (tmp_path / "report.html").read_text()
+    saved = (tmp_path / "old.pckid").read_bytes()
+    refused = pckid("cluster", penguins, "-k", 3, "--like", "old.pckid", "--save", "old.pckid")
+    assert refused.code == 2
+    assert "'old.pckid' is the input" in refused.err
+    assert (tmp_path / "old.pckid").read_bytes() == saved
 
 
 def test_batches_and_unknown_columns_are_refused(pckid, penguins):

@@ -236,10 +236,14 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             named = Fix("row_names", name, name)
             return [("It names the rows", (named,)), ("It is a number", ())]
         case "may be a code" | "no numbers" | "text among numbers" | "earlier result":
+            rows = tuple(set_option("drop_rows", row) for row in data.get("rows", ()))
+            which = "Leave the row out" if len(rows) == 1 else "Leave the rows out"
+            more = [(which, rows)] if rows else []
+            leave = ("Leave the column out", leave[1]) if rows else leave
             offers = [leave, *([category] if doubt.code != "earlier result" else [])]
             if fix and fix[0].option == "na_values":
-                return [("Treat as missing", fix), *offers]
-            return offers if not fix or fix[0].option == "drop" else offers[::-1]
+                return [("Treat as missing", fix), *offers, *more]
+            return [*(offers if not fix or fix[0].option == "drop" else offers[::-1]), *more]
         case "spelling variants" if fix:
             return [("Take as one", fix), ("Leave as it is", ())]
         case "same order":
@@ -264,7 +268,7 @@ def find_answers(group: Sequence[Doubt]) -> list[GivenAnswer]:
         GivenAnswer(keys, names, said, label, tuple(dict.fromkeys(
             fix for offers in by_doubt for fix in offers[place][1]
         )))
-        for place, (label, _) in enumerate(by_doubt[0])
+        for place, (label, _) in enumerate(by_doubt[0][: min(map(len, by_doubt))])
     ]  # fmt: skip
 
 
@@ -293,6 +297,7 @@ def find_doubts(table: OpenTable, told: ColumnOptions, state: TableState) -> Seq
     for option, value in pairs_of(state.fixes):
         table = table.without_last(value) if option == "skip_last" else table
         table = table.without_first(value) if option == "skip_below" else table
+        table = table.without_rows([str(value)]) if option == "drop_rows" else table
     return inspect_table(table, told.with_fixes(of_cells(state.fixes))).problems
 
 

@@ -150,16 +150,16 @@ def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
     reading = ReadOptions(**chosen_so_far)
     # What answers say of rows stands in the fields, unless these were changed.
     fixes = state_of(upload._replace(reading=reading)).fixes if place == "table" else []
-    answered = dict(pairs_of(fixes))
+    pairs = pairs_of(fixes)
     labels = {"skip_last": "Rows at the end to leave out, such as totals"}
     if header:
         labels["skip_below"] = "Rows below the names to leave out, such as units"
     rows = {
-        key: st.number_input(label, 0, 1000, **ours(f"{key}-{name}", answered.get(key, 0)))
+        key: st.number_input(label, 0, 1000, **ours(f"{key}-{name}", dict(pairs).get(key, 0)))
         for key, label in labels.items()
         if is_text or is_sheet
     }
-    return replace(reading, **rows)
+    return replace(reading, **rows, drop_rows=tuple(str(n) for o, n in pairs if o == "drop_rows"))
 
 
 def _ask_for_cells() -> ColumnOptions:

@@ -123,7 +123,8 @@ def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
     _make_estimator(given)
     outputs = given.report_path, given.model_path
-    check_outputs([given.table], [given.out, given.out_long, given.next_cells], *outputs)
+    sources = [given.table, *filter(None, [given.like])]
+    check_outputs(sources, [given.out, given.out_long, given.next_cells], *outputs)
     needs = _need_memory(given)
     if given.stream and needs:
         raise click.UsageError(f"{needs[0]} needs the table in memory: leave --stream out.")
