@@ -134,7 +134,11 @@ def _parse(source: Source, kind: TextFormat, block: int) -> tuple[Any, list[Any]
     converting = pyarrow.csv.ConvertOptions(column_types=types, check_utf8=False)
     # Buffered, it gives as many bytes as a block takes, whatever the size of the pieces.
     stream = pa.PythonFile(io.BufferedReader(_Pieces(_text_of(source, kind))), "r")
-    return pyarrow.csv.read_csv(stream, reading, parsing, converting), bad
+    reader, batches = pyarrow.csv.open_csv(stream, reading, parsing, converting), []
+    for batch in reader:
+        batches.append(batch)
+        pa.default_memory_pool().release_unused()  # what parsing took stays between the batches
+    return pa.Table.from_batches(batches, reader.schema), bad
 
 
 def _text_of(source: Source, kind: TextFormat) -> Iterator[bytes]:
