@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from pckid._utils.text import counted
@@ -200,6 +201,25 @@ def _refuse_open_quote(found: Any, source: Source, kind: TextFormat) -> None:
     if not end.rstrip().endswith(b'"'):
         n_lines += not end.endswith((b"\n", b"\r"))
         raise _open_quote(source.name, n_lines - len(re.findall(r"\r\n?|\n", cell)) + 1)
+
+
+def find_quoted_rows(data: Any, delimiter: str) -> tuple[str, int, int] | None:
+    """Find a cell with the line breaks and delimiters of whole rows: its quote is closed too late.
+
+    Gives its column, its row, counted from 1, and how many rows it would hold.
+    """
+    n_between = data.num_columns - 1
+    for name, column in zip(data.column_names, data.columns, strict=True):
+        n_breaks = pc.count_substring_regex(column, "\r\n?|\n")
+        if n_between and pc.max(n_breaks).as_py():
+            n_signs = pc.count_substring(column, delimiter)
+            whole = pc.and_(
+                pc.greater(n_breaks, 0), pc.equal(n_signs, pc.multiply(n_breaks, n_between))
+            )
+            row = pc.index(whole, True).as_py()
+            if row >= 0:
+                return name, row + 1, n_breaks[row].as_py()
+    return None
 
 
 def _open_quote(name: str, line: int) -> TableError:
