@@ -45,6 +45,7 @@ NOTES = [
     Fact("spellings_joined", {"column": "sex", "texts": {"f": "F"}}),
     Fact("columns_absent", {"columns": ["sbp", "age"]}),
     Fact("header_in_doubt", {"row": 2, "unit": "line"}),
+    Fact("quoted_rows", {"column": "note", "row": 17, "n_rows": 3}),
     Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),
     Fact("code_unmatched", {"text": "-99"}),
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pckid.frontends.tables import formats
 from pckid.frontends.tables.dates import DateFormat
 from pckid.frontends.tables.formats import (
     FORMATS,
@@ -19,14 +18,13 @@ from pckid.frontends.tables.formats import (
     read_numbers,
 )
 from pckid.frontends.tables.kinds import CellCounts, choose_date_format
+from pckid.frontends.tables.table import count_different
 
 UNITS = ["", "$", "€", "%", "kg", "CHF"]
 
 
 def shapes_of(cells):
-    shapes = Shapes()
-    shapes.add(pa.array(cells, pa.string()))
-    return shapes
+    return Shapes(*count_different(pa.array(cells, pa.string())))
 
 
 def choose(cells, **options):
@@ -147,31 +145,14 @@ def test_codes_and_ranges_are_no_numbers(cell):
     assert found is None or cell == "1,23"
 
 
-def test_counts_add_up_over_batches():
-    cells = ["1.234,5", "7", None, "x", "2,5"]
-    together, apart = shapes_of(cells), Shapes()
-    for cell in cells:
-        apart.add(pa.array([cell], pa.string()))
-    assert apart.counts == together.counts
-    assert apart.n_observed == together.n_observed == 4
-    assert choose_format(apart) == choose_format(together)
+def test_cells_of_very_many_shapes_are_still_numbers():
+    found = choose([f"{n}.{10 ** (n % 5 + k)} kg" for k in range(5) for n in range(1, 9)])
+    assert (found.n_fitting, found.n_observed, found.unit) == (40, 40, "kg")
 
 
-def test_cells_of_very_many_shapes_are_still_numbers(monkeypatch):
-    monkeypatch.setattr(formats, "_MAX_SHAPES", 3)
-    shapes = Shapes()
-    for k in range(5):
-        shapes.add(pa.array([f"{n}.{10 ** (n % 5 + k)} kg" for n in range(1, 9)]))
-    found = choose_format(shapes)
-    assert (found.n_fitting, found.n_observed, found.unit) == (8, 8, "kg")
-
-
-def test_dates_of_very_many_shapes_are_all_counted(monkeypatch):
-    monkeypatch.setattr(formats, "_MAX_SHAPES", 3)
-    counts = CellCounts()
-    for day in (3, 13):
-        counts.add(pa.array([f"{day:02}/0{n}/2024 0{n}:{10 + n}:0{n % 5}" for n in range(1, 9)]))
-    assert (counts.n_dates, counts.n_observed) == (16, 16)
+def test_dates_are_counted_by_cells():
+    counts = CellCounts(pa.array(["03/01/2024", "13/02/2024 01:10:02", "03/01/2024", None]))
+    assert (counts.n_dates, counts.n_observed) == (3, 3)
     assert choose_date_format(counts).date == DateFormat("day-month-year")
 
 
@@ -180,15 +161,11 @@ def test_dates_of_very_many_shapes_are_all_counted(monkeypatch):
 )
 def test_areas_and_volumes_are_units(cells):
     texts = pa.array(cells)
-    shapes = Shapes()
-    shapes.add(texts)
-    choice = choose_format(shapes)
+    choice = choose(cells)
     assert choice.n_fitting == 2
     assert not choice.mixes_units
     np.testing.assert_array_equal(read_numbers(texts, choice.format)[0], [16.3, 7])
 
 
 def test_a_2_after_a_word_is_no_square():
-    shapes = Shapes()
-    shapes.add(pa.array(["12 team2", "form2"]))
-    assert choose_format(shapes) is None
+    assert choose(["12 team2", "form2"]) is None

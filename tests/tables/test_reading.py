@@ -246,6 +246,22 @@ def test_a_long_line_below_unnamed_row_names_is_no_title(tmp_path):
     assert caught.value.fixes == (set_option("delimiter"),)
 
 
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (['1,"x,2', "3,y,4", '5,"z",6'], {"column": "b", "row": 2, "n_rows": 2}),
+        (['1,"x,2', '5,"z",6'], {"column": "b", "row": 2, "n_rows": 1}),
+        (['1,"x', 'y, z",2'], None),
+        (['1,"x, y",2'], None),
+    ],
+)
+def test_a_quote_that_takes_in_rows_is_pointed_out(tmp_path, lines, expected):
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c", "0,w,1", *lines, "7,v,8"]) + "\n")
+    found = scan_table(str(tmp_path / "t.csv"))
+    assert found.notes == ((("quoted_rows", expected),) if expected else ())
+    assert found.data["a"].to_pylist() == ["0", "1", "7"]
+
+
 def test_a_doubtful_header_says_what_to_do(tmp_path, golden):
     (tmp_path / "t.csv").write_text("5.1,3.5,setosa\n" * 9)
     (fact,) = scan_table(str(tmp_path / "t.csv")).notes

@@ -60,8 +60,8 @@ def list_categories(
 
     Given how often each of the texts (n_categories,) comes; those that never do are left out.
     """
-    common = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c] > 0]
-    if order is None:
-        return common[:_N_COMMON]
-    kept = common if len(common) <= _MAX_ORDERED else common[:_N_COMMON]
-    return sorted(kept, key=lambda c: order.index(texts[c]))
+    common = np.argsort(-counts, kind="stable")
+    common = common[counts[common] > 0]
+    n_kept = _N_COMMON if order is None or len(common) > _MAX_ORDERED else _MOST_ORDERED
+    kept: list[int] = common[:n_kept].tolist()
+    return kept if order is None else sorted(kept, key=lambda c: order.index(texts[c]))

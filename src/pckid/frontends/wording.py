@@ -59,6 +59,8 @@ NOTES = {
     "{columns!l}.",
     "header_in_doubt": "The names of the columns are taken from {unit} {row:d}, which looks "
     "like data ({say[header]} takes it as such).",
+    "quoted_rows": "Row {row:,} holds as many line breaks and delimiters in its cell of {column!q} "
+    "as {n_rows:+row} would have. If it should be several rows, close the quote of that cell.",
     "code_unmatched": "No cell of the table is {text!q}, which was to mean missing.",
     "same_columns": "Sheet {sheet!q} is read; {others!q} {others:has|have} the same columns and "
     "{others:is|are} not ({all} takes all).",

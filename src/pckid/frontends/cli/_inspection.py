@@ -17,6 +17,7 @@ from pckid._utils.text import brief, counted, list_first, printable
 from pckid.frontends.cli._words import SHELL
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, list_given, pairs_of
 from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection
 from pckid.frontends.wording import (
     explain_reading,
@@ -80,7 +81,10 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
 def cluster_command(
     source: str, reading: ReadOptions, columns: ColumnOptions, found: TableInspection
 ) -> str:
-    """Write a command that clusters the table as it was read, with all advice taken."""
+    """Write a command that clusters the table as it was read, with all advice taken.
+
+    Where a question has two answers and none is advised, the first is in it.
+    """
     cases = [
         CaseOptions(problem.column, data["time"], data.get("variable"), data.get("value"))
         for problem in found.problems
@@ -88,9 +92,15 @@ def cluster_command(
     ]
     if cases and columns.lines is None and _runs(found, replace(columns, lines=cases[0])):
         columns = replace(columns, lines=cases[0])
-    given = list_given(reading, columns.with_fixes(found.fixes))
-    given |= {key: value for key, value in pairs_of(found.fixes) if hasattr(reading, key)}
+    fixes = [*found.fixes, *(problem.data["ways"][0] for problem in _undecided(found))]
+    given = list_given(reading, columns.with_fixes(fixes))
+    given |= {key: value for key, value in pairs_of(fixes) if hasattr(reading, key)}
     return write_command(["cluster", source], given, {"out": "clusters.csv"})
+
+
+def _undecided(found: TableInspection) -> list[Doubt]:
+    """List the questions that must be answered in one of two ways."""
+    return [problem for problem in found.problems if problem.stops and "ways" in problem.data]
 
 
 def _runs(found: TableInspection, columns: ColumnOptions) -> bool:
@@ -139,10 +149,11 @@ def print_page(found: TableInspection, command: str) -> None:
     if not any(column.used or column.kind == "text" for column in found.columns):
         nothing = "There is nothing to cluster by: no column that is used has different values."
         lines += ["", nothing]
-    elif any(problem.stops and not problem.fix for problem in found.problems):
-        lines += ["", "Say what is asked above, or correct the file; then inspect it again."]
+    elif any(p.stops and not p.fix and "ways" not in p.data for p in found.problems):
+        lines += ["", "Correct the file; then inspect it again."]
     else:
-        lines += ["", "To cluster the table as advised:", f"  {command}"]
+        how = "with the first of the answers asked for" if _undecided(found) else "as advised"
+        lines += ["", f"To cluster the table {how}:", f"  {command}"]
     console.file.writelines(f"{printable(line)}\n" for line in lines)
 
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pckid.frontends.tables.kinds import PlainColumns, Reading, ReadingRules
 from pckid.frontends.tables.numbers import (
@@ -16,7 +15,7 @@ from pckid.frontends.tables.numbers import (
     observed_cells,
     try_columns,
 )
-from pckid.frontends.tables.table import FileTable, release_memory
+from pckid.frontends.tables.table import FileTable, count_different, release_memory
 from pckid.input.cells import as_text
 
 
@@ -93,8 +92,8 @@ def _find_spellings(counts: Counter[str]) -> dict[str, str]:
 
 def count_texts(cells: Any) -> Counter[str]:
     """Count the texts of an Arrow array."""
-    found = pc.value_counts(cells.drop_null()).to_pylist()
-    return Counter({each["values"]: each["counts"] for each in found})
+    texts, counts = count_different(cells)
+    return Counter(dict(zip(texts.to_pylist(), counts.tolist(), strict=True)))
 
 
 def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.tables.table import null_where
+from pckid.frontends.tables.table import null_where, read_each_once
 
 _TIME = (
     r"(?:(?:T| +|, *)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
@@ -50,37 +50,31 @@ def is_duration(kind: Any) -> bool:
     return pa.types.is_duration(kind) or pa.types.is_time(kind)
 
 
-def count_dates(cells: Any) -> Counter[str]:
-    """Count the texts of an Arrow column that are dates, or durations, in each layout.
+def count_dates(texts: Any, counts: np.ndarray) -> Counter[str]:
+    """Count the cells that are dates, or durations, in each layout, by their texts (n_texts,).
 
     Those that are dates with the day or with the month first are counted besides.
     """
     found: Counter[str] = Counter(dict.fromkeys((*LAYOUTS, EITHER_ORDER), 0))
-    if not pc.any(pc.match_substring_regex(cells, r"\d[-/. :]")).as_py():
+    if not pc.any(pc.match_substring_regex(texts, r"\d[-/. :]")).as_py():
         return found
-    for layout in LAYOUTS:
-        if pc.any(pc.match_substring_regex(cells, _PATTERNS[layout])).as_py():
-            found[layout] = _count_read(cells, layout)
-    if any(found[layout] for layout in EITHER_ORDER.split(" or ")):
-        found[EITHER_ORDER] = _count_read(cells, EITHER_ORDER)
+    for layout in (*LAYOUTS, EITHER_ORDER):
+        values, _ = _read_different(texts, DateFormat(layout))
+        found[layout] = int(counts[~np.isnan(values)].sum())
     return found
 
 
-def _count_read(cells: Any, layout: str) -> int:
-    """Count the texts that can be read in a layout, or in one of several."""
-    values, _ = read_dates(cells, DateFormat(layout))
-    return int(np.count_nonzero(~np.isnan(values)))
-
-
 def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
-    """Read texts as dates or durations; returns as `formats.read_numbers` does."""
+    """Read texts as dates or durations; returns as `read_each_once` does."""
+    return read_each_once(cells, lambda texts: _read_different(texts, form))
+
+
+def _read_different(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     first, _, others = form.layout.partition(" or ")
     if others:
-        values, wrong = read_dates(cells, form._replace(layout=first))
-        more, still_wrong = read_dates(cells, form._replace(layout=others))
+        values, wrong = _read_different(cells, form._replace(layout=first))
+        more, still_wrong = _read_different(cells, form._replace(layout=others))
         return np.where(wrong, more, values), wrong & still_wrong
-    if isinstance(cells, pa.ChunkedArray):
-        cells = cells.combine_chunks()
     observed = pc.is_valid(cells).to_numpy(zero_copy_only=False)
     if "%" in form.layout:
         days = read_temporal(pc.strptime(cells, form.layout, "s", error_is_null=True), form.part)

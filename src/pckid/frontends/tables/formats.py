@@ -1,7 +1,6 @@
 """How a column writes numbers: decimal and thousands separators, currency, percent and units.
 
-A format is chosen for a column by the shapes of its cells, which add up over batches: the shape of
-"$5,345.73" is "$9,999.99".
+A format is chosen for a column by the shapes of its cells: that of "$5,345.73" is "$9,999.99".
 """
 
 import re
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.frontends.tables.dates import to_floats
+from pckid.frontends.tables.table import read_each_once
 
 _CURRENCIES = {
     "$": "$ US$ USD", "A$": "A$ AUD", "C$": "C$ CAD", "NZ$": "NZ$ NZD", "€": "€ EUR Euro",
@@ -59,11 +59,10 @@ _NEARLY_ALL = 0.9
 _DECIMAL = re.compile(
     r"(?:[\d' ]*|[\d,' ]*(?=\.)|[\d.' ]*(?=,))([.,])(?:\d{1,2}|\d{4,})|0([.,])\d+"
 )
-_MAX_SHAPES = 5000
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 # Of units of these a capital M is a million, and a small one a thousandth.
 _WITH_PREFIX = frozenset({"w", "wh", "v", "a", "pa", "j", "hz", "n", "bar"})
-_LONGEST_CELL = 40
+_LONGEST_CELL, _MOST_EXAMPLES = 40, 50
 
 
 class NumberFormat(NamedTuple):
@@ -100,7 +99,7 @@ class FormatChoice(NamedTuple):
 
     format: NumberFormat
     n_fitting: int  # cells that the format reads
-    n_observed: int  # cells that are not missing, of those that were counted
+    n_observed: int  # cells that are not missing
     rival: NumberFormat | None  # reads as many, as other numbers: "1,234" is 1234 or 1.234
     example: str  # a cell that the format reads
     units: Mapping[str, int]  # what stands around the numbers, in lower case; in how many cells
@@ -140,28 +139,22 @@ class FormatChoice(NamedTuple):
 
 
 class Shapes:
-    """Counts of the shapes of cells, a first example of each; adds up over batches."""
+    """Counts of the shapes of cells, and a first example of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Any, counts: np.ndarray) -> None:
+        """Count shapes by the different texts (n_texts,) of a column, and the cells of each."""
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
-        self.n_observed = 0
-        self.n_counted = 0  # until there were so many shapes that no more were counted
-
-    def add(self, cells: Any) -> None:
-        """Count an Arrow column of texts, null where missing."""
-        self.n_observed += len(cells) - cells.null_count
-        if len(self.counts) > _MAX_SHAPES:
-            return
-        self.n_counted = self.n_observed
-        shapes = pc.replace_substring_regex(normalise(cells), "[1-9]", "9")
-        for found in pc.value_counts(shapes).to_pylist():
-            shape = found["values"]
-            if shape is None or len(shape) > _LONGEST_CELL:
+        self.n_observed = int(counts.sum())
+        coded = pc.replace_substring_regex(normalise(texts), "[1-9]", "9").dictionary_encode()
+        _, first, index = np.unique(coded.indices, return_index=True, return_inverse=True)
+        n_cells = np.bincount(index, counts, len(first)).astype(int).tolist()
+        for shape, place, n in zip(coded.dictionary.to_pylist(), first, n_cells, strict=True):
+            if len(shape) > _LONGEST_CELL:
                 continue
-            if shape not in self.counts and len(self.examples) < 50:
-                self.examples[shape] = cells[pc.index(shapes, shape).as_py()].as_py()
-            self.counts[shape] += found["counts"]
+            self.counts[shape] = n
+            if len(self.examples) < _MOST_EXAMPLES:
+                self.examples[shape] = texts[place].as_py()
 
 
 def normalise(cells: Any) -> Any:
@@ -225,7 +218,7 @@ def choose_format(
     behind = any(parsed[shape][2] for shape in values)
     signs = signs._replace(units=tuple(sorted(units)), minus_behind=behind)
     return FormatChoice(
-        signs, most, shapes.n_counted,
+        signs, most, shapes.n_observed,
         rival, shapes.examples.get(telling, telling), dict(units),
         _spell_units({shape: parsed[shape][1] for shape in values}, shapes),
     )  # fmt: skip
@@ -256,19 +249,15 @@ def is_ambiguous_plain(cells: Any) -> bool:
 
 
 def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray]:
-    """Read texts, null where missing, as numbers.
-
-    Returns values (n_rows,), NaN where a cell is missing or cannot be read, and whether it cannot
-    be read (n_rows,).
-    """
+    """Read texts, null where missing, as numbers; returns as `read_each_once` does."""
     plain = parse_plain(cells, form.decimal) if form.is_plain else None
     if plain is not None:
         return plain, np.zeros(len(plain), dtype=bool)
-    if isinstance(cells, pa.ChunkedArray):
-        cells = cells.combine_chunks()
-    # Each different text is read once.
-    coded = cells.dictionary_encode()
-    parts = pc.extract_regex(normalise(coded.dictionary), _pattern(form))
+    return read_each_once(cells, lambda texts: _read_different(texts, form))
+
+
+def _read_different(texts: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray]:
+    parts = pc.extract_regex(normalise(texts), _pattern(form))
     core = pc.struct_field(parts, "core")
     if form.thousands:
         core = pc.replace_substring(core, form.thousands, "")
@@ -279,9 +268,7 @@ def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray
     signs = pc.binary_join_element_wise(*signs, pa.scalar("", core.type))
     negative = pc.fill_null(pc.match_substring_regex(signs, "[(-]"), False)
     values = np.where(negative.to_numpy(zero_copy_only=False), -values, values)
-    wrong = parts.is_null().to_numpy(zero_copy_only=False)
-    index = coded.indices.fill_null(len(values)).to_numpy()
-    return np.append(values, np.nan)[index], np.append(wrong, False)[index]
+    return values, parts.is_null().to_numpy(zero_copy_only=False)
 
 
 def parse_plain(cells: Any, decimal: str) -> np.ndarray | None:
@@ -330,7 +317,7 @@ def _with_common_unit(shapes: Shapes) -> dict[str, tuple[str, str, bool]]:
     for shape, cell in found.items():
         n_cells[cell["unit"].lower()] += shapes.counts[shape]
     unit, n_most = max(n_cells.items(), key=lambda pair: pair[1], default=("", 0))
-    if n_most < max(_NEARLY_ALL * shapes.n_counted, 2):
+    if n_most < max(_NEARLY_ALL * shapes.n_observed, 2):
         return {}
     alike = [shape for shape, cell in found.items() if cell["unit"].lower() == unit]
     examples = [shapes.examples[shape] for shape in alike if shape in shapes.examples]

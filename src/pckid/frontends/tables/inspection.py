@@ -1,18 +1,20 @@
 """What a table holds, as plain data: a record for each column, with its problems."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.answers import find_order, list_categories
+from pckid._utils.answers import MAX_CATEGORIES, find_order, list_categories
 from pckid.describe.columns import missing_patterns, summarise_column
 from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.cases import prepare_table
-from pckid.frontends.tables.categories import read_columns
+from pckid.frontends.tables.categories import read_columns, text_column
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import count_different, release_memory
 
 _PATTERNS = 8
 _UNUSED = ("text", "constant", "empty")
@@ -88,28 +90,39 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     names = [name for name in table.names if name in found.readings]
     others = [name for name in names if name not in used]
     # What is not used is read for its figures alone.
-    rest = read_columns(table.rows, others, found.rules, found.readings)
-    numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(others, rest.X.T, strict=True))
-    counts = rest.counts | found.columns.counts
+    times = [name for name in others if found.readings[name].is_number]
+    rest = read_columns(table.rows, times, found.rules, found.readings)
+    numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(times, rest.X.T, strict=True))
     wrong = {*found.columns.wrong, *rest.wrong}
     problems: defaultdict[str, list[Doubt]] = defaultdict(list)
     for problem in found.problems:
         problems[problem.column].append(problem)
     columns = []
     for name in names:
-        reading, summary = found.readings[name], summarise_column(name, numbers[name])
+        reading = found.readings[name]
+        quartiles: dict[str, float | None] = {}
+        common: tuple[tuple[str, int], ...] = ()
         # Dates that are left out need no cell corrected.
         aside = name not in used and reading.kind in ("date", "duration")
         kind = "text" if name in wrong and not aside else reading.kind
-        if kind not in ("text", "date", "duration") and summary.n_distinct <= 1:
-            kind = "constant" if summary.n_observed else "empty"
-        # None where nothing is observed, for JSON knows no NaN.
-        levels = {key: getattr(summary, key) for key in _QUARTILES if kind == "number"}
+        if name in numbers:
+            summary = summarise_column(name, numbers[name])
+            n_observed, n_distinct = summary.n_observed, summary.n_distinct
+            if counts := found.columns.counts.get(name):
+                common = _list_common(list(counts), np.array([*counts.values()]))
+        else:
+            cells = text_column(table.rows, name, found.rules.missing)
+            n_observed, n_distinct, common = _summarise_texts(cells)
+            del cells
+        release_memory(table.rows)
+        if kind not in ("text", "date", "duration") and n_distinct <= 1:
+            kind = "constant" if n_observed else "empty"
+        if kind == "number":  # None where nothing is observed, for JSON knows no NaN.
+            levels = {key: getattr(summary, key) for key in _QUARTILES}
+            quartiles = {k: level if np.isfinite(level) else None for k, level in levels.items()}
         columns.append(ColumnInspection(
-            name, kind, name in used and kind not in _UNUSED, reading,
-            tuple(problems[name]), summary.n_observed, summary.n_distinct, summary.share_missing,
-            {key: level if np.isfinite(level) else None for key, level in levels.items()},
-            _list_counts(counts.get(name, Counter())),
+            name, kind, name in used and kind not in _UNUSED, reading, tuple(problems[name]),
+            n_observed, n_distinct, 1 - n_observed / max(table.n_rows, 1), quartiles, common,
         ))  # fmt: skip
     kept = np.array([name not in wrong for name in used], dtype=bool)
     read, X = [name for name in used if name not in wrong], found.X
@@ -122,11 +135,17 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     )  # fmt: skip
 
 
-def _list_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+def _summarise_texts(cells: Any) -> tuple[int, int, tuple[tuple[str, int], ...]]:
+    """Count texts, and the different ones among them; list the commonest with their counts."""
+    texts, counts = count_different(cells)
+    return int(counts.sum()), len(texts), _list_common(texts, counts)
+
+
+def _list_common(texts: Sequence[Any], counts: np.ndarray) -> tuple[tuple[str, int], ...]:
     """List the commonest categories with their counts, or a few that have an order, in it."""
-    texts = list(counts)
-    listed = list_categories(texts, np.array([*counts.values()]), find_order(texts))
-    return tuple((texts[c], counts[texts[c]]) for c in listed)
+    few = [str(text) for text in texts] if len(texts) <= MAX_CATEGORIES else []
+    listed = list_categories(few, counts, find_order(few))
+    return tuple((str(texts[c]), int(counts[c])) for c in listed)
 
 
 def _patterns(X: np.ndarray, names: list[str]) -> tuple[int, tuple[tuple[int, Any], ...]]:

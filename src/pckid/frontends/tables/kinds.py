@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ from pckid.frontends.tables.numbers import (
     try_numbers,
     without_limits,
 )
-from pckid.frontends.tables.table import FileTable, release_memory
+from pckid.frontends.tables.table import FileTable, count_different, release_memory
 
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
@@ -134,10 +134,18 @@ def find_readings(
     missing, head = rules.missing, first_rows(table)
     found: dict[str, Reading | None] = {}
     plain = PlainColumns.empty(table.data.num_rows, len(names))
-    for j, values in enumerate(try_columns(table, names, missing)):
-        reading = found[names[j]] = _glance(table, head, names[j], values, rules)
+    place = {name: j for j, name in enumerate(names)}
+    # Of a long table, only columns are read whole whose first rows hold numbers alone.
+    texts: dict[str, NotNumbers] = {}
+    if len(head.data) < len(table.data):
+        first = zip(names, try_columns(head, names, missing), strict=True)
+        texts = {name: values for name, values in first if isinstance(values, NotNumbers)}
+    numeric = [name for name in names if name not in texts]
+    whole = zip(numeric, try_columns(table, numeric, missing), strict=True)
+    for name, values in chain(texts.items(), whole):
+        reading = found[name] = _glance(table, head, name, values, rules)
         if isinstance(values, np.ndarray) and reading is not None and reading.is_plain:
-            plain.X[:, j], plain.place[names[j]] = values, j
+            plain.X[:, place[name]], plain.place[name] = values, place[name]
         release_memory(table)
     unsettled = [name for name in names if found[name] is None]
     counts = {name: count_cells(table, name, missing) for name in unsettled}
@@ -146,12 +154,13 @@ def find_readings(
     ambiguous = [name for name in unsettled if (c := readings[name].choice) and c.rival]
     if ambiguous:
         # The decimal separator that the columns of text show beyond doubt.
-        seen = Shapes()
+        shown: set[str] = set()
         for name in names:
             column = table.data.column(name)
             if is_text(column.type):
-                seen.add(observed_cells(column.slice(0, 1000), missing.of(name)))
-        sign = decimal_sign(seen.counts)
+                cells = observed_cells(column.slice(0, 1000), missing.of(name))
+                shown.update(Shapes(*count_different(cells)).counts)
+        sign = decimal_sign(shown)
         readings |= {name: _decide(name, counts[name], table, rules, sign) for name in ambiguous}
     return readings, plain
 
@@ -159,10 +168,20 @@ def find_readings(
 class CellCounts(Shapes):
     """Counts of the cells of a column by shape, and of dates."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.dates = Counter[str]()
-        self.n_limits = 0  # of all, whatever becomes of them
+    def __init__(self, cells: Any, limits: str = "") -> None:
+        """Count an Arrow column of texts, null where missing, with its limits as they are.
+
+        These are counted whatever becomes of them.
+        """
+        texts, counts = count_different(cells)
+        is_limit = pc.match_substring_regex(texts, LIMIT).to_numpy(zero_copy_only=False)
+        self.n_limits = int(counts[is_limit].sum())
+        if limits == "missing":
+            texts, counts = texts.filter(pa.array(~is_limit)), counts[~is_limit]
+        # A limit shows how its column writes numbers, whatever becomes of it; "2+" may be a grade.
+        graded = pc.and_(pc.ends_with(texts, "+"), not limits)
+        super().__init__(pc.if_else(graded, texts, without_limits(texts)), counts)
+        self.dates = count_dates(without_limits(texts) if limits else texts, counts)
 
     @property
     def n_dates(self) -> int:
@@ -170,19 +189,13 @@ class CellCounts(Shapes):
         written = sum(self.dates[layout] for layout in (*_OTHER_ORDERS, EITHER_ORDER))
         return max(written, self.dates["hours:minutes"])
 
-    def add(self, cells: Any) -> None:
-        """Count an Arrow column of texts, null where missing."""
-        # A limit shows how its column writes numbers, whatever becomes of it; "2+" may be a grade.
-        super().add(pc.if_else(pc.ends_with(cells, "+"), cells, without_limits(cells)))
-        self.dates.update(count_dates(cells))
-
 
 def count_cells(table: FileTable, name: str, missing: MissingTokens) -> CellCounts:
     """Count the cells of a column of text."""
-    counts, column, tokens = CellCounts(), table.data.column(name), missing.of(name)
-    cells = observed_cells(column, tokens._replace(limits=""))
-    counts.n_limits += pc.sum(pc.match_substring_regex(cells, LIMIT)).as_py() or 0
-    counts.add(observed_cells(column, tokens) if tokens.limits else cells)
+    tokens = missing.of(name)
+    cells = observed_cells(table.data.column(name), tokens._replace(limits=""))
+    counts = CellCounts(cells, tokens.limits)
+    release_memory(table)
     return counts
 
 
@@ -227,8 +240,8 @@ def _glance(
         zeros = found.kind == "number" and pc.match_substring_regex(column, _LEADING_ZEROS)
         return found._replace(has_zeros=bool(zeros and pc.any(zeros).as_py()))
     first = head.data.column(name)
-    cells, counts = observed_cells(first, rules.missing.of(name)), CellCounts()
-    counts.add(cells)
+    cells = observed_cells(first, rules.missing.of(name))
+    counts = CellCounts(cells)
     choice = choose_format(counts, decimal=rules.decimal)
     if 2 * max(counts.n_dates, choice.n_fitting if choice else 0) > counts.n_observed:
         return None
@@ -270,7 +283,7 @@ def _decide(
     n_numbers = choice.n_fitting if choice else 0
     if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
         return choose_date_format(counts, rules.dates_of(name))
-    if choice is None or 2 * n_numbers <= counts.n_counted:
+    if choice is None or 2 * n_numbers <= counts.n_observed:
         return _text(table.data.column(name), name, rules)
     # A unit in few cells is asked about, unless all of these are limits, or it is a currency.
     n_units = sum(choice.units.values())

@@ -74,12 +74,11 @@ def find_case_and_time(
     of a few. Of several pairs the one of most times is taken.
     """
     found: list[tuple[int, CaseAndTime]] = []
-    ranked = {name: rank for name, x in times.items() if (rank := _rank(x)) is not None}
-    moments = {
-        name: rank
-        for name, rank in ranked.items()
-        if dates.get(name) or (_is_regular(times[name]) and _LINES * rank.max() < len(rank))
-    }
+    moments: dict[str, np.ndarray] = {}
+    for name, x in times.items():
+        rank = _rank(x) if dates.get(name) or _is_regular(x) else None
+        if rank is not None and (dates.get(name) or _LINES * rank.max() < len(rank)):
+            moments[name] = rank
     for time, when in list(moments.items())[:_MOST_COLUMNS]:
         n_times = int(when.max(initial=0)) + 1
         for case, values in list(cases.items())[:_MOST_COLUMNS]:

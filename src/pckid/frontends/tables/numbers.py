@@ -196,6 +196,9 @@ def is_text(kind: Any) -> bool:
 
 def observed_cells(column: Any, missing: MissingTokens) -> Any:
     """Take the blanks around texts away, and the texts that mean missing."""
+    if isinstance(column, pa.ChunkedArray):  # What each step makes of a piece is small.
+        pieces = [observed_cells(piece, missing) for piece in column.chunks]
+        return pa.chunked_array(pieces, None if pieces else pa.string())
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     cells = pc.utf8_trim_whitespace(column)

@@ -36,6 +36,7 @@ from pckid.frontends.tables.problems import (
 )
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.shapes import find_shapes
+from pckid.frontends.tables.table import release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
@@ -113,6 +114,7 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
         problems += [] if known else _find_shapes(columns, problems)
     else:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
+    release_memory(table.rows)
     if not used:
         problems = [Doubt("nothing left", names[0], stops=True)]
     rows_below = find_rows_below_names(problems, columns, table)
@@ -142,13 +144,11 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
 def _find_shapes(columns: Columns, problems: Sequence[Doubt]) -> list[Doubt]:
     """Report long tails and columns that say the same, among those without another problem."""
     aside = {problem.column for problem in problems} | {*columns.wrong, *columns.counts}
-    names = [
-        name
-        for name, reading in columns.readings.items()
+    return list(find_shapes({
+        name: values
+        for (name, reading), values in zip(columns.readings.items(), columns.X.T, strict=True)
         if reading.kind == "number" and name not in aside
-    ]
-    places = [list(columns.readings).index(name) for name in names]
-    return list(find_shapes(columns.X[:, places], names))
+    }))  # fmt: skip
 
 
 def _find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Reading]) -> list[Doubt]:

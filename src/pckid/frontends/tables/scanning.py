@@ -36,7 +36,13 @@ from pckid.frontends.tables.sniffing import TextFormat, after_lines, sniff
 from pckid.frontends.tables.sources import Source, find_source, refuse_large, refuse_wide
 from pckid.frontends.tables.statfiles import STATISTICS, read_statistics
 from pckid.frontends.tables.table import FileTable, Part
-from pckid.frontends.tables.text import find_encoding, is_utf8, read_text, utf8_pieces
+from pckid.frontends.tables.text import (
+    find_encoding,
+    find_quoted_rows,
+    is_utf8,
+    read_text,
+    utf8_pieces,
+)
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
 
 _SAMPLE = 1 << 20
@@ -267,6 +273,9 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
         for _ in source.pieces():
             pass
     data = read_text(source, kind, given.header, given.skip_last).rename_columns(names)
+    if swallowed := find_quoted_rows(data, kind.delimiter):
+        keys = ("column", "row", "n_rows")
+        notes = *notes, Fact("quoted_rows", dict(zip(keys, swallowed, strict=True)))
     parts = (Part(source, None, 0, data.num_rows, given.skip_last),)
     return OpenTable(source.name, data, parts, kind, notes=notes)
 

@@ -1,9 +1,8 @@
 """How columns of numbers are distributed: long tails, and pairs that put rows in one order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy.stats import rankdata
 
 from pckid.frontends.tables.findings import Doubt
 
@@ -16,12 +15,21 @@ _NEARLY = 0.95  # of ranks among the rows of each column, before those of both a
 _MOST_ROWS, _MOST_COLUMNS = 2000, 500
 
 
-def find_shapes(X: np.ndarray, names: Sequence[str]) -> Iterator[Doubt]:
-    """Report columns (n_rows, n_columns) with long tails, and pairs that say the same twice."""
-    tails = [name for name, column in zip(names, X.T, strict=True) if has_long_tail(column)]
+def find_shapes(columns: Mapping[str, np.ndarray]) -> Iterator[Doubt]:
+    """Report columns (n_rows,) with long tails, and pairs that say the same twice.
+
+    Pairs are compared in at most 2,000 rows, spread over the table, of the first 500 columns.
+    """
+    names = list(columns)
+    if not names:
+        return
+    tails = [name for name in names if has_long_tail(columns[name])]
     if tails:
         yield Doubt("long tails", tails[0], (), {"columns": tails})
-    pairs = [(names[i], names[j], r) for i, j, r in find_twins(X)]
+    n_rows = len(columns[names[0]])
+    some = np.linspace(0, n_rows - 1, min(n_rows, _MOST_ROWS)).astype(int)
+    sample = [columns[name][some] for name in names[:_MOST_COLUMNS]]
+    pairs = [(names[i], names[j], r) for i, j, r in find_twins(np.array(sample).T)]
     if pairs:
         yield Doubt("same order", pairs[0][1], (), {"pairs": pairs})
 
@@ -41,11 +49,9 @@ def has_long_tail(column: np.ndarray) -> bool:
 def find_twins(X: np.ndarray) -> list[tuple[int, int, float]]:
     """Find pairs of columns (n_rows, n_columns) whose rank correlation is beyond ±0.995.
 
-    By the rows that have both, at most 2,000 of them, spread over the table; of columns that take
-    three values or more. Only the first 500 columns are looked at.
+    By the rows that have both, of columns that take three values or more.
     """
-    every = np.linspace(0, len(X) - 1, min(len(X), _MOST_ROWS)).astype(int)
-    X = np.where(np.isfinite(X), X, np.nan)[every, :_MOST_COLUMNS]
+    X = np.where(np.isfinite(X), X, np.nan)
     used = [j for j in range(X.shape[1]) if len(np.unique(X[~np.isnan(X[:, j]), j])) > 2]
     scores = np.column_stack([_scores(X[:, j]) for j in used] or [np.empty((len(X), 0))])
     seen = (scores != 0).astype(float)
@@ -55,7 +61,7 @@ def find_twins(X: np.ndarray) -> list[tuple[int, int, float]]:
     for a, b in np.argwhere(np.triu(near, 1)).tolist():
         i, j = used[a], used[b]
         both = ~np.isnan(X[:, [i, j]]).any(axis=1)
-        ranks = rankdata(X[both][:, [i, j]], axis=0)
+        ranks = np.column_stack([_rank(X[both, i]), _rank(X[both, j])])
         if both.sum() >= _FEWEST_ROWS and (np.ptp(ranks, axis=0) > 0).all():
             correlation = float(np.corrcoef(ranks.T)[0, 1])
             if abs(correlation) > _SAME:
@@ -66,8 +72,15 @@ def find_twins(X: np.ndarray) -> list[tuple[int, int, float]]:
 def _scores(column: np.ndarray) -> np.ndarray:
     """Rank the numbers of a column (n_rows,) around 0; exactly 0 where missing, never elsewhere."""
     seen = ~np.isnan(column)
-    ranks = rankdata(column[seen])
+    ranks = _rank(column[seen])
     scores = np.zeros(len(column))
     centred = ranks - ranks.mean()
     scores[seen] = np.where(centred == 0, 1e-9, centred)
     return scores
+
+
+def _rank(values: np.ndarray) -> np.ndarray:
+    """Rank numbers (n,) from 1; equal ones share the mean of their ranks."""
+    # As `scipy.stats.rankdata` does, whose import takes longer than a small table.
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[index]

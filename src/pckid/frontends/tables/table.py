@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,6 +100,28 @@ def null_where(mask: Any, column: Any) -> Any:
     """Make the cells of a column of texts null where a mask is true."""
     # With a scalar in place of the nulls, Arrow before version 24 mixes up the texts of a slice.
     return pc.if_else(mask, pa.nulls(len(column), column.type), column)
+
+
+def count_different(cells: Any) -> tuple[Any, np.ndarray]:
+    """List the different texts (n_texts,) of an Arrow column, and how many cells hold each."""
+    found = pc.value_counts(cells.drop_null())
+    return found.field("values"), found.field("counts").to_numpy()
+
+
+def read_each_once(
+    cells: Any, read: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Read texts, null where missing, by what `read` makes of the different ones among them.
+
+    Returns values (n_rows,), NaN where a cell is missing or cannot be read, and whether it cannot
+    be read (n_rows,).
+    """
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    coded = cells.dictionary_encode()
+    values, wrong = read(coded.dictionary)
+    index = coded.indices.fill_null(len(values)).to_numpy()
+    return np.append(values, np.nan)[index], np.append(wrong, False)[index]
 
 
 def as_whole(column: Any) -> Any:

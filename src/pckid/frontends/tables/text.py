@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from pckid._utils.text import counted
@@ -134,7 +135,11 @@ def _parse(source: Source, kind: TextFormat, block: int) -> tuple[Any, list[Any]
     converting = pyarrow.csv.ConvertOptions(column_types=types, check_utf8=False)
     # Buffered, it gives as many bytes as a block takes, whatever the size of the pieces.
     stream = pa.PythonFile(io.BufferedReader(_Pieces(_text_of(source, kind))), "r")
-    return pyarrow.csv.read_csv(stream, reading, parsing, converting), bad
+    reader, batches = pyarrow.csv.open_csv(stream, reading, parsing, converting), []
+    for batch in reader:
+        batches.append(batch)
+        pa.default_memory_pool().release_unused()  # what parsing took stays between the batches
+    return pa.Table.from_batches(batches, reader.schema), bad
 
 
 def _text_of(source: Source, kind: TextFormat) -> Iterator[bytes]:
@@ -196,6 +201,25 @@ def _refuse_open_quote(found: Any, source: Source, kind: TextFormat) -> None:
     if not end.rstrip().endswith(b'"'):
         n_lines += not end.endswith((b"\n", b"\r"))
         raise _open_quote(source.name, n_lines - len(re.findall(r"\r\n?|\n", cell)) + 1)
+
+
+def find_quoted_rows(data: Any, delimiter: str) -> tuple[str, int, int] | None:
+    """Find a cell with the line breaks and delimiters of whole rows: its quote is closed too late.
+
+    Gives its column, its row, counted from 1, and how many rows it would hold.
+    """
+    n_between = data.num_columns - 1
+    for name, column in zip(data.column_names, data.columns, strict=True):
+        n_breaks = pc.count_substring_regex(column, "\r\n?|\n")
+        if n_between and pc.max(n_breaks).as_py():
+            n_signs = pc.count_substring(column, delimiter)
+            whole = pc.and_(
+                pc.greater(n_breaks, 0), pc.equal(n_signs, pc.multiply(n_breaks, n_between))
+            )
+            row = pc.index(whole, True).as_py()
+            if row >= 0:
+                return name, row + 1, n_breaks[row].as_py()
+    return None
 
 
 def _open_quote(name: str, line: int) -> TableError:
