@@ -71,8 +71,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
     estimator._groups = checking.column_groups(facts, estimator.n_features_in_)
     scaling = _read_scaling(reader, estimator.n_features_in_, estimator._categories)
-    has_shares = scaling.margins.observed.shape[0] > 0
-    fit = has_shares == estimator._informative
+    fit = (scaling.margins.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
     sizes, largest = checking.counts(facts, "sizes"), largest_size(estimator.max_components, 2**62)
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
@@ -290,7 +289,7 @@ def _read_margins(reader: ArrayReader, sizes: list[int], n_kept: int) -> Margins
     found = reader.take_all("margins", schema)
     require((found["column"] == column).all(), "its categories do not fit its columns.")
     checking.check_shares(found["frequencies"][None, :], sizes, "margins.frequencies")
-    return Margins(**{key: np.zeros(0) if part is None else part for key, part in found.items()})
+    return Margins(**found)
 
 
 def _read_mixtures(
@@ -299,6 +298,7 @@ def _read_mixtures(
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
     margins = scaling.margins
     n_categories = margins.column.shape[0]
+    n_observed = 0 if margins.observed is None else margins.observed.shape[0]
     n_kept, family, dtypes = len(scaling.kept), FAMILIES[kind], (dtype,)
     spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
     least = -_MAX_VARIANCE if family.MATRICES else _MIN_VARIANCE
@@ -311,7 +311,7 @@ def _read_mixtures(
         rarest = float(np.finfo(dtype).smallest_normal)
         schema |= {
             "categories": Spec((*size, n_categories), dtypes, rarest, 1.001),
-            "observed": Spec((*size, margins.observed.shape[0]), dtypes, 0.0, 1.001),
+            "observed": Spec((*size, n_observed), dtypes, 0.0, 1.001),
         }
     found = reader.take_all(prefix, schema)
     # Row by row: a copy of all would take more memory than the file.
