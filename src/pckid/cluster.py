@@ -791,7 +791,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         members, known = sample.members, None
         if members is not None:
             table, members = members.standardise(sample.scaling, sample.dtype)
-            known = table, members.groups
+            known = table, members.labels
         found = cluster_sample(
             training,
             self.n_clusters_,

@@ -162,7 +162,7 @@ def test_likelihood_times_prior_never_falls(informative, weights, seed, layout):
 def test_a_group_has_one_variance_in_each_component(seed, layout):
     rng = np.random.default_rng(seed)
     alone = make_table(draw_rows(rng, layout))
-    table = alone._replace(groups=np.array([[1.0], [0.0], [1.0]]))
+    table = alone._replace(column_blocks=np.array([[1.0], [0.0], [1.0]]))
     stats = product.statistics(table)
     params = begin(product, stats, rng.choice(table.n_samples, (1, 3), replace=False), 1e-3)
     last = log_posterior(table, stats, params)

@@ -98,9 +98,9 @@ class Table(NamedTuple):
     patterns: Array | None  # (n_patterns, n_columns), same dtype as values
     codes: Array  # (n_samples, n_categorical), int: categories, numbered through; −1 is missing
     margins: Margins
-    # (n_features, n_groups), 1 where a column of numbers is in a group, which has one variance in
+    # (n_features, n_blocks), 1 where a column of numbers is in a group, which has one variance in
     # each component; None: there are no groups
-    groups: Array | None = None
+    column_blocks: Array | None = None
 
     @property
     def n_samples(self) -> int:
@@ -142,7 +142,7 @@ def fit_scaling(
     *,
     informative: bool | np.ndarray = False,
     two_values: bool = False,
-    groups: np.ndarray | None = None,
+    column_blocks: np.ndarray | None = None,
     logs: Mapping[int, str] | None = None,
     weights: Array | None = None,
     jobs: int = 1,
@@ -152,8 +152,8 @@ def fit_scaling(
     Rows (n_samples, n_features_in) have NaN where a value is missing; of the `categorical` columns
     they hold categories as numbers from 0. Columns of numbers that take only `two_values` may count
     like categories. Missingness is `informative` or not, of all columns or of each. Numbers of one
-    of the `groups` have one scale, see `with_group_scales`. The logarithms of some columns are
-    measured, see `find_shifts`. Each row may have a weight.
+    of the `column_blocks` have one scale, see `with_block_scales`. The logarithms of some columns
+    are measured, see `find_shifts`. Each row may have a weight.
     """
     xp = namespace(X)
     if categorical is None:
@@ -172,7 +172,7 @@ def fit_scaling(
     low, high = low / magnitude, high / magnitude
     ends = asarray_like(np.stack([magnitude, low, high]), X)
     of_logs = None if shifts is None else asarray_like(shifts, X)
-    two_values = two_values and (groups is None or bool((groups[kept] < 0).any()))
+    two_values = two_values and (column_blocks is None or bool((column_blocks[kept] < 0).any()))
     blocks = _scaled_blocks(X, kept, of_logs, unit, ends[0, :], weights)
 
     def pass_over(function: Callable[..., Array]) -> Any:
@@ -203,7 +203,9 @@ def fit_scaling(
     margins = margins_of(counts, higher, share)
     spread = np.sqrt(variance)
     scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit, shifts)
-    return place_scaling(scaling if groups is None else with_group_scales(scaling, groups), X)
+    return place_scaling(
+        scaling if column_blocks is None else with_block_scales(scaling, column_blocks), X
+    )
 
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
@@ -298,16 +300,16 @@ def usable_rows(X: Array, scaling: Scaling) -> Array:
     return xp.any(take_along(~xp.isnan(X), scaling.used, axis=1), axis=1)
 
 
-def with_group_scales(scaling: Scaling, groups: np.ndarray) -> Scaling:
+def with_block_scales(scaling: Scaling, blocks: np.ndarray) -> Scaling:
     """Give the columns of numbers of each group one scale: the root mean square of their own.
 
     Columns of a group that take two values count as numbers, not as categories. The scaling lies
     on the host; `groups` (n_features_in,) number the group of each column, −1 is none.
     """
-    mine, scale, margins = groups[scaling.kept], np.array(scaling.scale), scaling.margins
+    mine, scale, margins = blocks[scaling.kept], np.array(scaling.scale), scaling.margins
     unit = np.ones(len(scale)) if scaling.unit is None else scaling.unit
-    for group in np.unique(mine[mine >= 0]):
-        columns = mine == group
+    for block in np.unique(mine[mine >= 0]):
+        columns = mine == block
         spread = scale[columns] / unit[columns]
         largest = spread.max()
         # A column of the smallest floats may be nothing beside others, its scale beyond floats.

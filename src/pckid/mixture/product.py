@@ -70,7 +70,7 @@ class Statistics(NamedTuple):
     n_features: int
     margins: Margins
     n_counted: int  # how many rows count in a mixture, all together
-    groups: Array | None = None  # (n_features, n_groups), as in `Table`
+    column_blocks: Array | None = None  # (n_features, n_blocks), as in `Table`
     columns: Array | None = None  # (n_mixtures, n_columns, n_samples), Fᵀ where it is laid out
 
 
@@ -112,8 +112,8 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
     # Rows of mixtures meet few components, many times.
     narrow = rows is not None and F.shape[-1] <= _NARROW
     columns = contiguous(xp.matrix_transpose(F)) if narrow else None
-    d, margins, groups = table.n_features, table.margins, table.groups
-    return Statistics(F, link, d, margins, shape[1], groups, columns)
+    d, margins, column_blocks = table.n_features, table.margins, table.column_blocks
+    return Statistics(F, link, d, margins, shape[1], column_blocks, columns)
 
 
 def filled(stats: Statistics) -> Array:
@@ -314,12 +314,12 @@ def _with_prior(means: Array, total: Array, stats: Statistics) -> Array:
 
 
 def _share_variances(variances: Array, stats: Statistics) -> Array:
-    """Give the columns of each group their mean variance (m, g, d)."""
-    xp, groups = namespace(variances), stats.groups
-    if groups is None:
+    """Give the columns of each block their mean variance (m, g, d)."""
+    xp, blocks = namespace(variances), stats.column_blocks
+    if blocks is None:
         return variances
-    means = (variances @ groups / xp.sum(groups, axis=0)) @ xp.matrix_transpose(groups)
-    return xp.where(xp.any(groups > 0, axis=1), means, variances)
+    means = (variances @ blocks / xp.sum(blocks, axis=0)) @ xp.matrix_transpose(blocks)
+    return xp.where(xp.any(blocks > 0, axis=1), means, variances)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
