@@ -341,6 +341,6 @@ def _read_costs(estimator: Any, costs: Mapping[Any, float] | None) -> np.ndarray
     for name, cost in (costs or {}).items():
         if not isinstance(cost, Real) or not float(cost) > 0:
             raise ValueError(f"costs has {cost!r} for {name!r}. Give a number above 0.")
-        group = estimator._groups.get(name) if isinstance(name, str) else None
+        group = estimator._column_groups.get(name) if isinstance(name, str) else None
         prices[group or find_column(name, names, n_features, "costs")] = float(cost)
     return prices

@@ -40,7 +40,7 @@ from pckid.spectral.assignment import (
     assign,
     compute_blocks,
 )
-from pckid.spectral.clustering import Clustering, cluster_sample, recluster
+from pckid.spectral.clustering import ClusteredSample, cluster_sample, recluster
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.instability import instability_of_missing
@@ -246,7 +246,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     References
     ----------
-    S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral Clustering using PCKID, a
+    S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral ClusteredSample using PCKID, a
     Probabilistic Cluster Kernel for Incomplete Data. SCIA 2017.
 
     J. Shi, J. Malik. Normalized Cuts and Image Segmentation. IEEE TPAMI 22(8), 2000.
@@ -781,7 +781,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             n_threads(self.n_jobs),
         )
 
-    def _cluster(self, training: Training, groups: Any) -> tuple[Clustering, KnownMembers | None]:
+    def _cluster(
+        self, training: Training, groups: Any
+    ) -> tuple[ClusteredSample, KnownMembers | None]:
         """Embed and cluster the rows to learn from, and keep what places others.
 
         Returned with the known rows that have something observed.
@@ -791,7 +793,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         members, known = sample.members, None
         if members is not None:
             table, members = members.standardise(sample.scaling, sample.dtype)
-            known = table, members.groups
+            known = table, members.labels
         found = cluster_sample(
             training,
             self.n_clusters_,
@@ -806,7 +808,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         return found, members
 
     def _place(
-        self, drawn: FitInput, clustering: Clustering, restore: Callable[[Array], Array]
+        self, drawn: FitInput, clustering: ClusteredSample, restore: Callable[[Array], Array]
     ) -> None:
         """Find the clusters of rows in memory, or of the sample of blocks, and describe them.
 
@@ -834,7 +836,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             (self.outlier_score_,) = compute_blocks("outlier_score", *own)
 
     def _locate(
-        self, X: Array, sample: Sample, clustering: Clustering
+        self, X: Array, sample: Sample, clustering: ClusteredSample
     ) -> tuple[Table, Array, Array]:
         """Standardise rows, and find their coordinates (n_samples, n_clusters) and outlier scores.
 
@@ -852,7 +854,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         points, scores = take_along(clustering.points, index), take_along(own, index)
         return take(sample.table, index), points, scores
 
-    def _name_known(self, members: KnownMembers, clustering: Clustering) -> None:
+    def _name_known(self, members: KnownMembers, clustering: ClusteredSample) -> None:
         """Name clusters after their known groups, and compare their rows with the clusters."""
         names, order = members.names, clustering.order
         free: list[str | None] = [None] * (self.n_clusters_ - len(names))

@@ -24,7 +24,7 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import compare_rows
-from pckid.spectral.clustering import Clustering
+from pckid.spectral.clustering import ClusteredSample
 
 MIN_OVERLAP = 0.5  # a match below this is none
 N_RESAMPLES = 20
@@ -158,12 +158,12 @@ class ClusterMatches(NamedTuple):
 class Followed(NamedTuple):
     """The clusters of a fit in the order of an earlier model, and what became of these."""
 
-    clustering: Clustering
+    clustering: ClusteredSample
     matches: ClusterMatches
     names: list[str | None]  # of the clusters
 
 
-def follow_model(estimator: Any, earlier: Any, X: Any, clustering: Clustering) -> Followed:
+def follow_model(estimator: Any, earlier: Any, X: Any, clustering: ClusteredSample) -> Followed:
     """Number the clusters of a fit as an earlier model's where they match, and name them alike.
 
     The `estimator` has clusters, but its rows have no labels yet. The rows of `X` (n_samples,

@@ -34,7 +34,7 @@ def fitted():
 def test_one_scale_in_each_group():
     X = table().drop(columns="kind").to_numpy()
     spread = np.nanstd(X, axis=0)
-    scale = fit_scaling(X, groups=np.array([0, 0, 0, 1, 1, 1, -1])).scale
+    scale = fit_scaling(X, column_blocks=np.array([0, 0, 0, 1, 1, 1, -1])).scale
     np.testing.assert_allclose(scale[:3], np.sqrt(np.mean(spread[:3] ** 2)))
     np.testing.assert_allclose(scale[3:6], np.sqrt(np.mean(spread[3:6] ** 2)))
     np.testing.assert_allclose(scale[6], spread[6])
@@ -51,9 +51,11 @@ def test_one_group_of_all_columns_has_the_common_scale():
 
 def test_two_values_count_as_categories_unless_in_a_group():
     X = np.column_stack([groups()[0], np.arange(len(groups()[0])) % 2])
-    alone = fit_scaling(X, two_values=True, groups=np.array([0] * (X.shape[1] - 1) + [-1]))
+    alone = fit_scaling(X, two_values=True, column_blocks=np.array([0] * (X.shape[1] - 1) + [-1]))
     assert alone.margins.higher[-1] > 0
-    assert fit_scaling(X, two_values=True, groups=np.zeros(X.shape[1])).margins.higher.shape == (0,)
+    assert (
+        fit_scaling(X, two_values=True, column_blocks=np.zeros(X.shape[1])).margins.higher is None
+    )
 
 
 def test_groups_are_known_by_names_or_indices(fitted):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID
-from pckid.input.one_hot import one_hot_groups, with_one_hot
+from pckid.input.one_hot import find_one_hot_columns, with_one_hot
 from pckid.input.table import fit_scaling, standardise
 
 
@@ -63,33 +63,33 @@ def test_groups_are_those_found_by_looking_at_every_row(seed):
         parts.append(part)
     X = np.column_stack(parts)
     X = X[:, np.nanmax(X, axis=0) > np.nanmin(X, axis=0)]
-    assert [(group.start, group.stop) for group in one_hot_groups(X)] == by_trying_all(X)
+    assert [(group.start, group.stop) for group in find_one_hot_columns(X)] == by_trying_all(X)
 
 
 def test_columns_apart_are_no_neighbours():
     X = dummies(np.arange(30.0) % 3)
-    assert one_hot_groups(X, np.array([0, 1, 2])) == [slice(0, 3)]
-    assert one_hot_groups(X, np.array([0, 1, 3])) == []
+    assert find_one_hot_columns(X, np.array([0, 1, 2])) == [slice(0, 3)]
+    assert find_one_hot_columns(X, np.array([0, 1, 3])) == []
 
 
 def test_few_rows_say_nothing():
     X = dummies(np.arange(30.0) % 3)
     X[9:] = np.nan
-    assert one_hot_groups(X) == []
+    assert find_one_hot_columns(X) == []
 
 
 def test_a_slip_in_one_row_of_a_hundred_is_forgiven():
     codes = np.repeat(np.arange(4.0), [140, 100, 78, 2])
     X = dummies(codes)
-    assert one_hot_groups(X) == [slice(0, 4)]
+    assert find_one_hot_columns(X) == [slice(0, 4)]
     X[0], X[1], X[2, 0] = 1, 0, np.nan
-    assert one_hot_groups(X) == [slice(0, 4)]
+    assert find_one_hot_columns(X) == [slice(0, 4)]
     # A flag that few rows have is no part of it.
     flag = np.zeros(320)
     flag[[5, 6]] = 1
-    assert one_hot_groups(np.column_stack([X, flag])) == [slice(0, 4)]
+    assert find_one_hot_columns(np.column_stack([X, flag])) == [slice(0, 4)]
     X[3:5] = 1
-    assert one_hot_groups(X) == []
+    assert find_one_hot_columns(X) == []
 
 
 def test_columns_that_only_a_slip_tells_apart_hold_no_category(rng):
@@ -98,7 +98,7 @@ def test_columns_that_only_a_slip_tells_apart_hold_no_category(rng):
     usual[0], rare[0] = 0, 1
     X = np.column_stack([rare, rare, usual])
     # The first is no third category of the others: it comes with one of them.
-    assert one_hot_groups(X) == [slice(1, 3)]
+    assert find_one_hot_columns(X) == [slice(1, 3)]
     table = np.column_stack([rng.normal(size=(200, 3)), X])
     assert PCKID("auto", random_state=0).fit(table).n_clusters_ == 1
 
@@ -134,8 +134,8 @@ def test_weights_make_a_category_count_as_one_column(rng):
 def test_a_table_without_such_columns_has_no_weights():
     X = np.random.default_rng(0).normal(size=(30, 3))
     X[:, 2] = X[:, 2] > 0
-    assert with_one_hot(fit_scaling(X, two_values=True), X).margins.one_hot.shape == (0,)
-    assert with_one_hot(fit_scaling(X), X).margins.one_hot.shape == (0,)
+    assert with_one_hot(fit_scaling(X, two_values=True), X).margins.one_hot is None
+    assert with_one_hot(fit_scaling(X), X).margins.one_hot is None
 
 
 def test_coded_and_declared_categories_give_the_same_clusters():

@@ -49,7 +49,7 @@ def as_loops(table, params, informative):
     Z, codes, observed = table.values, table.codes, table.observed
     n, g = len(Z), params.means.shape[1]
     shares, column = table.margins.frequencies, table.margins.column
-    weights = table.margins.weights if len(table.margins.weights) else np.ones(5)
+    weights = np.ones(5) if table.margins.weights is None else table.margins.weights
     joint = np.tile(params.log_weights[0], (n, 1))
     for i in range(n):
         for k in range(g):
@@ -134,7 +134,7 @@ def log_posterior(table, stats, params):
     if params.observed.shape[-1]:
         shares = table.margins.observed
         some = (shares > 0) & (shares < 1)
-        weights = table.margins.weights[some] if len(table.margins.weights) else 1.0
+        weights = 1.0 if table.margins.weights is None else table.margins.weights[some]
         chances, shares = params.observed[..., some], shares[some]
         logs = shares * np.log(chances) + (1 - shares) * np.log(1 - chances)
         prior += 5 * np.sum(weights * logs)
@@ -162,7 +162,7 @@ def test_likelihood_times_prior_never_falls(informative, weights, seed, layout):
 def test_a_group_has_one_variance_in_each_component(seed, layout):
     rng = np.random.default_rng(seed)
     alone = make_table(draw_rows(rng, layout))
-    table = alone._replace(groups=np.array([[1.0], [0.0], [1.0]]))
+    table = alone._replace(column_blocks=np.array([[1.0], [0.0], [1.0]]))
     stats = product.statistics(table)
     params = begin(product, stats, rng.choice(table.n_samples, (1, 3), replace=False), 1e-3)
     last = log_posterior(table, stats, params)

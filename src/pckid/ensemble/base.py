@@ -107,7 +107,7 @@ class EnsembleEstimator(
 
     _categories: dict[int, list[Any]]
     categories_: dict[Any, list[Any]]
-    _groups: Mapping[str, list[int]]
+    _column_groups: Mapping[str, list[int]]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_inits": [Interval(Integral, 1, None, closed="left")],
@@ -311,7 +311,7 @@ class EnsembleEstimator(
         if groups is None and has_groups(X):
             groups = X.column_groups
         roles = find_roles(self, groups, names)
-        self._groups = roles.groups
+        self._column_groups = roles.groups
         self.column_groups_ = list_group_columns(roles.groups, names)
         return roles
 

@@ -158,7 +158,8 @@ def draw_values(
         )
         return at_rows + drawn - at_drawn
     variances = to_numpy(product.component_variances(one, table.margins))[0][component]
-    drawn, higher = numbers + np.sqrt(variances) * noise, to_numpy(table.margins.higher)
+    drawn = numbers + np.sqrt(variances) * noise
+    higher = np.zeros(0) if table.margins.higher is None else to_numpy(table.margins.higher)
     for j in np.flatnonzero(higher > 0):
         # A column that takes two values.
         gap = 1 / np.sqrt(higher[j] * (1 - higher[j]))

@@ -306,8 +306,9 @@ def _number_functionals(stacks: Sequence[Any], table: Table, columns: slice) -> 
     precisions = 1 / _flat([v[..., columns] for v in variances])
     scaled = means * precisions
     parts = [precisions, scaled, means * scaled]
-    if table.margins.higher.shape[0]:
-        parts = _deviations_of_two_values(means, table.margins, columns, parts)
+    if table.margins.higher is not None:
+        higher = table.margins.higher[columns][:, None]
+        parts = _deviations_of_two_values(means, higher, table.margins, columns, parts)
     return namespace(means).concat(parts, axis=0)
 
 
@@ -322,7 +323,7 @@ def _category_functionals(stacks: Sequence[Any], table: Table) -> Array:
 
 
 def _deviations_of_two_values(
-    means: Array, margins: Margins, columns: slice, others: list[Array]
+    means: Array, higher: Array, margins: Margins, columns: slice, others: list[Array]
 ) -> list[Array]:
     """Replace the coefficients of x², −2 x and m (d, n_columns) in columns that take two values.
 
@@ -333,14 +334,13 @@ def _deviations_of_two_values(
     and their squared weights add up to the 1.
     """
     xp = namespace(means)
-    higher = margins.higher[columns][:, None]
     two = higher > 0
     share = xp.where(two, higher, 0.5)
     root = xp.sqrt(share * (1 - share))
     eps = float(xp.finfo(means.dtype).eps)
     chance = xp.clip(share + means * root, eps, 1 - eps)
     lower, count = 1 - chance, xp.ones_like(higher)
-    if margins.one_hot.shape[0]:
+    if margins.one_hot is not None and margins.counts is not None:
         lower = xp.where(margins.one_hot[columns][:, None] > 0, 1.0, lower)
         count = margins.counts[columns][:, None]
     slope = root * xp.log(chance / lower)

@@ -39,12 +39,13 @@ def cut_columns(scaling: Scaling, width: int = _AT_ONCE) -> Iterator[Piece]:
 
     Columns that hold one category together are one value, which is not cut.
     """
-    weights, n_features = to_numpy(scaling.margins.one_hot), len(scaling.kept)
-    if weights.shape[0] == 0:
+    n_features = len(scaling.kept)
+    if scaling.margins.one_hot is None:
         for first in range(0, n_features, width):
             columns = slice(first, min(first + width, n_features))
             yield Piece(columns, columns, None)
         return
+    weights = to_numpy(scaling.margins.one_hot)
     # The squared weights of a category add up to 1, and its columns are neighbours.
     category = np.floor(np.cumsum(weights**2) - weights**2 + 1e-6)
     starts = (weights == 0) | (np.diff(category, prepend=-1) != 0) | (np.roll(weights, 1) == 0)

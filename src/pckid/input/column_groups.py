@@ -42,8 +42,8 @@ class ColumnRoles(NamedTuple):
         several = [mine for mine in inside if mine.sum() > 1]
         return np.stack(several, axis=1).astype(np.float64) if several else None
 
-    def weigh(self, used: np.ndarray) -> np.ndarray:
-        """Compute the weights of the columns `used` (n_used,); of length 0 if all are 1.
+    def weigh(self, used: np.ndarray) -> np.ndarray | None:
+        """Compute the weights of the columns `used` (n_used,); None if all are 1.
 
         Where groups count alike, the smallest counts once, and larger ones as if they were as
         small: columns that vary together must not make rows look more certain than they are.
@@ -56,13 +56,13 @@ class ColumnRoles(NamedTuple):
                 owner[columns] = number
             _, place, sizes = np.unique(owner[used], return_inverse=True, return_counts=True)
             weights = sizes.min() / sizes[place]
-        return weights if (weights != 1).any() else np.zeros(0)
+        return weights if (weights != 1).any() else None
 
 
 def with_column_weights(scaling: Scaling, roles: ColumnRoles) -> Scaling:
     """Note how much the columns of a scaling count."""
     weights = roles.weigh(scaling.used)
-    if len(weights) == 0:
+    if weights is None:
         return scaling
     home = scaling.margins.frequencies
     return scaling._replace(margins=scaling.margins._replace(weights=asarray_like(weights, home)))

@@ -38,8 +38,8 @@ class KnownMembers(NamedTuple):
         return sorted(self.counts)
 
     @property
-    def groups(self) -> np.ndarray:
-        """The number of each row's group among `names` (n_kept,)."""
+    def labels(self) -> np.ndarray:
+        """The number of each row's label among `names` (n_kept,)."""
         return np.searchsorted(self.names, self.known.astype(str))
 
     def standardise(self, scaling: Scaling, dtype: str) -> tuple[Table, KnownMembers]:

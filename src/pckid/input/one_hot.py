@@ -22,19 +22,19 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
     n_features_in) are the rows to learn from, NaN where a value is missing.
     """
     margins = scaling.margins
-    if margins.higher.shape[0] == 0:
+    if margins.higher is None:
         return scaling
     higher = to_numpy(margins.higher)
     two = np.flatnonzero(higher > 0)
     weights = np.zeros(len(higher))
-    for group in one_hot_groups(to_numpy(take_along(X, scaling.kept[two], axis=1)), two):
+    for group in find_one_hot_columns(to_numpy(take_along(X, scaling.kept[two], axis=1)), two):
         variances = higher[two[group]] * (1 - higher[two[group]])
         weights[two[group]] = np.sqrt(variances / variances.sum())
-    one_hot = asarray_like(weights if weights.any() else weights[:0], margins.higher)
+    one_hot = asarray_like(weights, margins.higher) if weights.any() else None
     return scaling._replace(margins=margins._replace(one_hot=one_hot))
 
 
-def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slice]:
+def find_one_hot_columns(X: np.ndarray, places: np.ndarray | None = None) -> list[slice]:
     """Find runs of two or more columns of which each row has the higher value in exactly one.
 
     The columns X (n_samples, n_columns) take two values, NaN where one is missing; those with

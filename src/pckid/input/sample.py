@@ -20,7 +20,7 @@ from pckid.input.table import (
     standardise,
     take,
     usable_rows,
-    with_group_scales,
+    with_block_scales,
 )
 from pckid.input.validation import check_columns_vary
 from pckid.input.weights import canonical_order
@@ -145,9 +145,9 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
     table = standardise(X, scaling, dtype, jobs=sampling.jobs)
-    groups = sampling.roles.indicate(scaling.kept)
-    if groups is not None:
-        table = table._replace(groups=asarray_like(groups, table.values))
+    blocks = sampling.roles.indicate(scaling.kept)
+    if blocks is not None:
+        table = table._replace(column_blocks=asarray_like(blocks, table.values))
     is_whole = not in_memory or found.X.shape[0] == rows.X.shape[0]
     origin = None if found.chosen is None else _origin_of(places, found.chosen, table.n_samples)
     return Sample(
@@ -203,7 +203,7 @@ def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:
     if sampling.skipped:
         found = found.without(list(sampling.skipped))
     shifts = find_shifts(found.moments.low, sampling.roles.logs) if found.logs else None
-    scaling = with_group_scales(found.scaling(shifts), sampling.roles.scales)
+    scaling = with_block_scales(found.scaling(shifts), sampling.roles.scales)
     some = bool(rows.categorical.any())
     check_columns_vary(len(scaling.used), (found.n_rows, found.rows.shape[1]), categories=some)
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.used])).any(axis=1))
@@ -227,7 +227,7 @@ def _measure(
     scaling = fit_scaling(
         X,
         categorical,
-        groups=sampling.roles.scales,
+        column_blocks=sampling.roles.scales,
         informative=sampling.roles.informative,
         logs=sampling.roles.logs,
         two_values=True,

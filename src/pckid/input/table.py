@@ -38,28 +38,29 @@ class Margins(NamedTuple):
 
     column: Array  # (n_categories,), which of the categorical columns each category belongs to
     frequencies: Array  # (n_categories,), shares among the observed cells of its column
-    observed: Array  # (n_columns,), shares observed; of length 0 where missingness is ignored
-    # (n_features,), shares of the higher value in columns of numbers that take two, 0 in others; of
-    # length 0 where no column does, or where these count as any other number
-    higher: Array
-    # (n_features,), weights of those among them that hold one category together, 0 in others; of
-    # length 0 where there are none, see `one_hot`
-    one_hot: Array
-    # (n_columns,), how many times the log-density of a column counts; of length 0 where all count
-    # once
-    weights: Array
+    observed: Array | None = None  # (n_columns,), shares observed; None: missingness is ignored
+    # (n_features,), shares of the higher value in columns of numbers that take two, 0 in others;
+    # None where no column does, or where these count as any other number
+    higher: Array | None = None
+    # (n_features,), weights of those among them that hold one category together, 0 in others; None
+    # where there are none, see `one_hot`
+    one_hot: Array | None = None
+    # (n_columns,), how many times the log-density of a column counts; None: all count once
+    weights: Array | None = None
 
     @property
-    def counts(self) -> Array:
-        """How many values each column of numbers counts for; of length 0 where all count for one.
+    def counts(self) -> Array | None:
+        """How many values each column of numbers counts for; None: all count for one.
 
         Those that hold one category together count for one, all together.
         """
+        if self.one_hot is None:
+            return None
         return namespace(self.one_hot).where(self.one_hot > 0, self.one_hot**2, 1.0)
 
 
 # Neither categories nor informative missingness.
-NO_MARGINS = Margins(np.arange(0), *[np.zeros(0)] * 5)
+NO_MARGINS = Margins(np.arange(0), np.zeros(0))
 
 
 class Scaling(NamedTuple):
@@ -97,9 +98,9 @@ class Table(NamedTuple):
     patterns: Array | None  # (n_patterns, n_columns), same dtype as values
     codes: Array  # (n_samples, n_categorical), int: categories, numbered through; −1 is missing
     margins: Margins
-    # (n_features, n_groups), 1 where a column of numbers is in a group, which has one variance in
+    # (n_features, n_blocks), 1 where a column of numbers is in a group, which has one variance in
     # each component; None: there are no groups
-    groups: Array | None = None
+    column_blocks: Array | None = None
 
     @property
     def n_samples(self) -> int:
@@ -113,9 +114,9 @@ class Table(NamedTuple):
     def n_values(self) -> float:
         """How many values a whole row counts for: one category in several columns counts once."""
         xp, weights, counts = namespace(self.values), self.margins.weights, self.margins.counts
-        if weights.shape[0] == 0:
-            return self.observed.shape[1] + (float(xp.sum(counts - 1)) if counts.shape[0] else 0)
-        more = xp.sum(weights[: counts.shape[0]] * (counts - 1))
+        if weights is None:
+            return self.observed.shape[1] + (0 if counts is None else float(xp.sum(counts - 1)))
+        more = 0.0 if counts is None else xp.sum(weights[: self.n_features] * (counts - 1))
         return float(xp.sum(weights) + more)
 
     @property
@@ -123,10 +124,11 @@ class Table(NamedTuple):
         """How many of them are observed in each row (n_samples,)."""
         xp = namespace(self.values)
         count = xp.sum(xp.astype(self.observed, self.values.dtype), axis=1)
-        if self.margins.one_hot.shape[0] == 0:
+        counts = self.margins.counts
+        if counts is None:
             return count
         seen = xp.astype(self.observed[:, : self.n_features], self.values.dtype)
-        return count + seen @ (self.margins.counts - 1)
+        return count + seen @ (counts - 1)
 
     @property
     def width(self) -> int:
@@ -140,7 +142,7 @@ def fit_scaling(
     *,
     informative: bool | np.ndarray = False,
     two_values: bool = False,
-    groups: np.ndarray | None = None,
+    column_blocks: np.ndarray | None = None,
     logs: Mapping[int, str] | None = None,
     weights: Array | None = None,
     jobs: int = 1,
@@ -150,8 +152,8 @@ def fit_scaling(
     Rows (n_samples, n_features_in) have NaN where a value is missing; of the `categorical` columns
     they hold categories as numbers from 0. Columns of numbers that take only `two_values` may count
     like categories. Missingness is `informative` or not, of all columns or of each. Numbers of one
-    of the `groups` have one scale, see `with_group_scales`. The logarithms of some columns are
-    measured, see `find_shifts`. Each row may have a weight.
+    of the `column_blocks` have one scale, see `with_block_scales`. The logarithms of some columns
+    are measured, see `find_shifts`. Each row may have a weight.
     """
     xp = namespace(X)
     if categorical is None:
@@ -170,7 +172,7 @@ def fit_scaling(
     low, high = low / magnitude, high / magnitude
     ends = asarray_like(np.stack([magnitude, low, high]), X)
     of_logs = None if shifts is None else asarray_like(shifts, X)
-    two_values = two_values and (groups is None or bool((groups[kept] < 0).any()))
+    two_values = two_values and (column_blocks is None or bool((column_blocks[kept] < 0).any()))
     blocks = _scaled_blocks(X, kept, of_logs, unit, ends[0, :], weights)
 
     def pass_over(function: Callable[..., Array]) -> Any:
@@ -190,9 +192,9 @@ def fit_scaling(
     if two_values:
         found.append(xp.astype(sums[2, :] == 0, X.dtype))
     center, variance, *two = to_numpy(xp.stack(found))
-    higher = shares_of_higher(low, high, center, two[0] > 0) if two_values else np.zeros(0)
+    higher = shares_of_higher(low, high, center, two[0] > 0) if two_values else None
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
-    share, used = np.zeros(0), np.concatenate([kept, chosen])
+    share, used = None, np.concatenate([kept, chosen])
     tells = np.broadcast_to(informative, X.shape[1])[used]
     if np.any(informative):
         seen = xp.astype(~xp.isnan(_take_columns(X, used)), X.dtype)
@@ -201,21 +203,26 @@ def fit_scaling(
     margins = margins_of(counts, higher, share)
     spread = np.sqrt(variance)
     scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit, shifts)
-    return place_scaling(scaling if groups is None else with_group_scales(scaling, groups), X)
+    return place_scaling(
+        scaling if column_blocks is None else with_block_scales(scaling, column_blocks), X
+    )
 
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     """Put what was measured on the host where `home` lies, all numbers in one transfer."""
     column, *shares = scaling.margins
-    numbers: list[Any] = [scaling.center, scaling.scale, *shares]
-    flat, stops = asarray_like(np.concatenate(numbers), home), np.cumsum(list(map(len, numbers)))
-    center, scale, *shares = (
-        flat[stop - len(part) : stop] for part, stop in zip(numbers, stops, strict=True)
-    )
+    parts: list[Any] = [scaling.center, scaling.scale, *shares]
+    flat = asarray_like(np.concatenate([part for part in parts if part is not None]), home)
+    stop = 0
+    for i, part in enumerate(parts):
+        if part is not None:
+            start, stop = stop, stop + len(part)
+            parts[i] = flat[start:stop]
+    center, scale, *placed = parts
     return scaling._replace(
         center=center,
         scale=scale,
-        margins=Margins(asarray_like(column, home), *shares),
+        margins=Margins(asarray_like(column, home), *placed),
         unit=None if scaling.unit is None else asarray_like(scaling.unit, home),
         shifts=None if scaling.shifts is None else asarray_like(scaling.shifts, home),
     )
@@ -271,7 +278,10 @@ def standardise(
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
     column, *shares = scaling.margins
-    margins = Margins(column, *(xp.astype(share, values.dtype, copy=False) for share in shares))
+    cast: list[Any] = [
+        part if part is None else xp.astype(part, values.dtype, copy=False) for part in shares
+    ]
+    margins = Margins(column, *cast)
     shared = _shared_patterns(values, observed) if patterns else (None, None)
     return Table(values, observed, *shared, codes, margins)
 
@@ -290,25 +300,25 @@ def usable_rows(X: Array, scaling: Scaling) -> Array:
     return xp.any(take_along(~xp.isnan(X), scaling.used, axis=1), axis=1)
 
 
-def with_group_scales(scaling: Scaling, groups: np.ndarray) -> Scaling:
+def with_block_scales(scaling: Scaling, blocks: np.ndarray) -> Scaling:
     """Give the columns of numbers of each group one scale: the root mean square of their own.
 
     Columns of a group that take two values count as numbers, not as categories. The scaling lies
     on the host; `groups` (n_features_in,) number the group of each column, −1 is none.
     """
-    mine, scale, margins = groups[scaling.kept], np.array(scaling.scale), scaling.margins
+    mine, scale, margins = blocks[scaling.kept], np.array(scaling.scale), scaling.margins
     unit = np.ones(len(scale)) if scaling.unit is None else scaling.unit
-    for group in np.unique(mine[mine >= 0]):
-        columns = mine == group
+    for block in np.unique(mine[mine >= 0]):
+        columns = mine == block
         spread = scale[columns] / unit[columns]
         largest = spread.max()
         # A column of the smallest floats may be nothing beside others, its scale beyond floats.
         with np.errstate(over="ignore"):
             common = np.sqrt(np.mean((spread / largest) ** 2)) * largest * unit[columns]
         scale[columns] = np.minimum(common, np.finfo(np.float64).max)
-    if margins.higher.shape[0]:
+    if margins.higher is not None:
         higher = np.where(mine >= 0, 0.0, to_numpy(margins.higher))
-        margins = margins._replace(higher=higher if higher.any() else higher[:0])
+        margins = margins._replace(higher=higher if higher.any() else None)
     return scaling._replace(scale=scale, margins=margins)
 
 
@@ -433,16 +443,16 @@ def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
     return np.maximum(to_numpy(1 - weights @ (1 - observed) / xp.sum(weights)), 0.0)
 
 
-def shares_of_higher(low: Array, high: Array, mean: Array, extreme: Array) -> Array:
+def shares_of_higher(low: Array, high: Array, mean: Array, extreme: Array) -> Array | None:
     """Compute how common the higher value is in columns of numbers that take two; 0 in others.
 
     All arrays are (n_features,); `extreme` says whether every value of a column is its lowest or
-    its highest. What is returned is of length 0 if no column takes two values.
+    its highest. None if no column takes two values.
     """
     xp = namespace(mean)
     shares = (mean - low) / (high - low)
     two = extreme & (shares > _RAREST) & (shares < 1 - _RAREST)
-    return xp.where(two, shares, 0.0) if bool(xp.any(two)) else shares[:0]
+    return xp.where(two, shares, 0.0) if bool(xp.any(two)) else None
 
 
 def _count_categories(
@@ -464,13 +474,13 @@ def _count_categories(
 
 
 def margins_of(
-    counts: Collection[np.ndarray], higher: Array, observed: Array = NO_MARGINS.observed
+    counts: Collection[np.ndarray], higher: Array | None, observed: Array | None = None
 ) -> Margins:
     """Turn the counts of the categories of columns into shares; columns count once each."""
     column = np.repeat(np.arange(len(counts)), list(map(len, counts)))
     raised = [np.maximum(each / each.sum(), _RAREST) for each in counts]
     shares = np.concatenate([np.zeros(0), *(each / each.sum() for each in raised)])
-    return NO_MARGINS._replace(column=column, frequencies=shares, observed=observed, higher=higher)
+    return Margins(column, shares, observed, higher)
 
 
 def _category_codes(X: Array, scaling: Scaling) -> Array:

@@ -275,8 +275,8 @@ class IncompleteGaussianMixture(FittedMixture):
         self._dtype = "float32" if single else "float64"
         X = xp.astype(values, xp.float64, copy=False)
         # One variance holds for all columns of a sphere, so they have one scale.
-        one_group = np.zeros(X.shape[1]) if family.SPHERICAL else None
-        self._scaling = fit_scaling(X, groups=one_group, weights=weights)
+        one_block = np.zeros(X.shape[1]) if family.SPHERICAL else None
+        self._scaling = fit_scaling(X, column_blocks=one_block, weights=weights)
         check_columns_vary(len(self._scaling.used), X.shape, X=X)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
         usable = xp.nonzero(usable_rows(X, self._scaling))[0]

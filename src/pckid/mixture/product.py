@@ -70,7 +70,7 @@ class Statistics(NamedTuple):
     n_features: int
     margins: Margins
     n_counted: int  # how many rows count in a mixture, all together
-    groups: Array | None = None  # (n_features, n_groups), as in `Table`
+    column_blocks: Array | None = None  # (n_features, n_blocks), as in `Table`
     columns: Array | None = None  # (n_mixtures, n_columns, n_samples), Fᵀ where it is laid out
 
 
@@ -112,8 +112,8 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
     # Rows of mixtures meet few components, many times.
     narrow = rows is not None and F.shape[-1] <= _NARROW
     columns = contiguous(xp.matrix_transpose(F)) if narrow else None
-    d, margins, groups = table.n_features, table.margins, table.groups
-    return Statistics(F, link, d, margins, shape[1], groups, columns)
+    d, margins, column_blocks = table.n_features, table.margins, table.column_blocks
+    return Statistics(F, link, d, margins, shape[1], column_blocks, columns)
 
 
 def filled(stats: Statistics) -> Array:
@@ -126,10 +126,11 @@ def filled(stats: Statistics) -> Array:
     xp, rows = namespace(stats.rows), stats.rows
     d, tail = stats.n_features, _tail(stats)
     numbers, one_hot = rows[..., d : 2 * d], stats.margins.one_hot
-    roots = xp.sqrt(stats.margins.weights)
-    if one_hot.shape[0]:
+    weights = stats.margins.weights
+    roots = None if weights is None else xp.sqrt(weights)
+    if one_hot is not None:
         numbers = numbers * xp.where(one_hot > 0, one_hot, 1.0)
-    if roots.shape[0]:
+    if roots is not None:
         numbers = numbers * roots[:d]
     if tail == 2 * d:
         return numbers
@@ -137,7 +138,7 @@ def filled(stats: Statistics) -> Array:
     index = xp.arange(_n_columns(stats) - d, dtype=column.dtype, device=device_of(rows))
     belongs = xp.astype(index[:, None] == column, rows.dtype)
     scale = take_along(1 / xp.sqrt(1 - belongs @ (shares * shares)), column)
-    if roots.shape[0]:
+    if roots is not None:
         scale = scale * take_along(roots[d:], column)
     e = rows[..., 2 * d : tail]
     missing = take_along(1 - e @ xp.matrix_transpose(belongs), column, axis=-1)
@@ -154,7 +155,7 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     means = moments[..., d : 2 * d] * share
     variances = moments[..., :d] * share - means * means
     empty, weights = (total <= 0)[..., None], stats.margins.weights
-    centers = centers[..., :d] / xp.sqrt(weights[:d]) if weights.shape[0] else centers[..., :d]
+    centers = centers[..., :d] if weights is None else centers[..., :d] / xp.sqrt(weights[:d])
     return Parameters(
         log_weights(total, stats.n_counted),
         _with_prior(xp.where(empty, centers, means), total, stats),
@@ -231,7 +232,7 @@ def component_variances(params: Parameters, margins: Margins) -> Array:
     In a column that takes two values, with probability p of the higher one, it is p (1 − p) times
     the square of the gap between them.
     """
-    if margins.higher.shape[0] == 0:
+    if margins.higher is None:
         return params.covariances
     _, gap, chance = _two_values(params.means, margins.higher)
     variances = chance * (1 - chance) * gap**2
@@ -251,18 +252,19 @@ def coefficients(stats: Statistics, params: Parameters) -> Array:
     seen = -0.5 * (params.means * scaled - xp.log(precision) + _LOG_2PI)
     constant = params.log_weights[..., None]
     blocks = [-0.5 * precision, scaled]
-    if stats.margins.higher.shape[0]:
-        *blocks, seen = _of_two_values(params.means, stats.margins, [*blocks, seen])
+    if stats.margins.higher is not None:
+        two = params.means, stats.margins.higher, stats.margins.one_hot
+        *blocks, seen = _of_two_values(*two, [*blocks, seen])
     if params.categories.shape[-1]:
         blocks.append(xp.log(params.categories))
         # Of a category only which one it is counts, not that it is observed.
         shape = (*seen.shape[:2], _n_columns(stats) - stats.n_features)
         seen = xp.concat([seen, xp.zeros(shape, dtype=seen.dtype, device=device_of(seen))], axis=-1)
-    if params.observed.shape[-1]:
-        log_odds, hidden = _log_odds(params.observed, stats.margins)
+    if stats.margins.observed is not None:
+        log_odds, hidden = _log_odds(params.observed, stats.margins.observed, stats.margins)
         seen, constant = seen + log_odds, constant + hidden
     weights, d = stats.margins.weights, stats.n_features
-    if weights.shape[0]:
+    if weights is not None:
         of_categories = take_along(weights[d:], stats.margins.column)
         each = [weights[:d], weights[:d], of_categories]
         blocks = [block * weight for block, weight in zip(blocks, each, strict=False)]
@@ -273,7 +275,9 @@ def coefficients(stats: Statistics, params: Parameters) -> Array:
     return xp.concat([*blocks, tail], axis=-1)
 
 
-def _of_two_values(means: Array, margins: Margins, others: list[Array]) -> list[Array]:
+def _of_two_values(
+    means: Array, higher: Array, one_hot: Array | None, others: list[Array]
+) -> list[Array]:
     """Replace the coefficients of x², x and m (m, g, d) in columns that take two values.
 
     With a share q of the higher value these are at −√(q/(1−q)) and √((1−q)/q), and a component of
@@ -282,14 +286,14 @@ def _of_two_values(means: Array, margins: Margins, others: list[Array]) -> list[
     values count nothing, and what is left is the logarithm of the category's probability.
     """
     xp = namespace(means)
-    share, gap, chance = _two_values(means, margins.higher, float(xp.finfo(means.dtype).eps))
+    share, gap, chance = _two_values(means, higher, float(xp.finfo(means.dtype).eps))
     lower = xp.log(1 - chance)
-    if margins.one_hot.shape[0]:
-        lower = xp.where(margins.one_hot > 0, 0.0, lower)
+    if one_hot is not None:
+        lower = xp.where(one_hot > 0, 0.0, lower)
     slope = (xp.log(chance) - lower) / gap
     constant = lower + slope * gap * share
     mine = (xp.zeros_like(means), slope, constant)
-    return [xp.where(margins.higher > 0, *each) for each in zip(mine, others, strict=True)]
+    return [xp.where(higher > 0, *each) for each in zip(mine, others, strict=True)]
 
 
 def _two_values(means: Array, higher: Array, eps: float = 0.0) -> tuple[Array, Array, Array]:
@@ -303,19 +307,19 @@ def _two_values(means: Array, higher: Array, eps: float = 0.0) -> tuple[Array, A
 def _with_prior(means: Array, total: Array, stats: Statistics) -> Array:
     """Draw means (m, g, d) of columns that take two values to that of all rows, by the prior."""
     higher = stats.margins.higher
-    if higher.shape[0] == 0:
+    if higher is None:
         return means
     share = (total / (total + _PRIOR_ROWS))[..., None]
     return namespace(means).where(higher > 0, means * share, means)
 
 
 def _share_variances(variances: Array, stats: Statistics) -> Array:
-    """Give the columns of each group their mean variance (m, g, d)."""
-    xp, groups = namespace(variances), stats.groups
-    if groups is None:
+    """Give the columns of each block their mean variance (m, g, d)."""
+    xp, blocks = namespace(variances), stats.column_blocks
+    if blocks is None:
         return variances
-    means = (variances @ groups / xp.sum(groups, axis=0)) @ xp.matrix_transpose(groups)
-    return xp.where(xp.any(groups > 0, axis=1), means, variances)
+    means = (variances @ blocks / xp.sum(blocks, axis=0)) @ xp.matrix_transpose(blocks)
+    return xp.where(xp.any(blocks > 0, axis=1), means, variances)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
@@ -352,7 +356,7 @@ def _one_hot(table: Table) -> list[Array]:
 def _category_probabilities(
     moments: Array, total: Array, seen: Array, old: Array, stats: Statistics
 ) -> Array:
-    """Responsibilities out each component's rows among the categories (m, g, n_categories).
+    """Share out each component's rows among the categories (m, g, n_categories).
 
     A missing category counts as the probabilities `old`, and the prior as a tenth of a row.
     """
@@ -368,27 +372,28 @@ def _category_probabilities(
 def _observed_probabilities(total: Array, seen: Array, stats: Statistics) -> Array:
     """Compute the share of each component's rows in which a column is observed (m, g, D or 0)."""
     shares = stats.margins.observed
-    if shares.shape[0] == 0:
+    if shares is None:
         return seen[..., :0]
     prior = _PRIOR_ROWS_OBSERVED
     return (seen + prior * shares) / (total[..., None] + prior)
 
 
-def _log_odds(observed: Array, margins: Margins) -> tuple[Array, Array]:
+def _log_odds(observed: Array, shares: Array, margins: Margins) -> tuple[Array, Array]:
     """Turn probabilities of being observed (m, g, D) into coefficients of m and of the constant.
 
-    A column that was complete in training carries no information, also where a new row lacks it.
+    A column of which a share (D,) of 1 was observed in training carries no information, also where
+    a new row lacks it.
     Columns that hold one category together are missing together, and count as one: their squared
     weights add up to 1. The weights of columns are in the constant alone.
     """
-    xp, shares, counts = namespace(observed), margins.observed, margins.counts
+    xp, counts = namespace(observed), margins.counts
     eps = float(xp.finfo(observed.dtype).eps)
     chance = xp.clip(observed, eps, 1 - eps)
     hidden = xp.where(shares < 1, xp.log(1 - chance), 0.0)
     log_odds = xp.where(shares < 1, xp.log(chance), 0.0) - hidden
-    if counts.shape[0]:
+    if counts is not None:
         counts = xp.concat([counts, xp.ones_like(shares[counts.shape[0] :])])
         log_odds, hidden = log_odds * counts, hidden * counts
-    if margins.weights.shape[0]:
+    if margins.weights is not None:
         hidden = hidden * margins.weights
     return log_odds, xp.sum(hidden, axis=-1)[..., None]

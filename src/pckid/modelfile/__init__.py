@@ -244,4 +244,4 @@ def _restore_names(estimator: Any, names: Any, used: np.ndarray) -> None:
     if hasattr(estimator, "_categories"):
         known = estimator._categories.items()
         estimator.categories_ = {j if names is None else names[j]: each for j, each in known}
-        estimator.column_groups_ = list_group_columns(estimator._groups, names)
+        estimator.column_groups_ = list_group_columns(estimator._column_groups, names)

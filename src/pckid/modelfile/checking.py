@@ -1,5 +1,7 @@
 """Checks on what a file claims: every array's type, shape and range, before any is used."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -20,11 +22,15 @@ _ROWS = 64
 class Spec(NamedTuple):
     """What an array of a file must be."""
 
-    shape: tuple[int, ...]
+    sizes: str  # of its axes, by their names, such as "kept bins"
     dtypes: tuple[str, ...] = FLOATS
     low: float | None = -_FARTHEST  # both bounds are included; NaN is never between. None: neither
     high: float = _FARTHEST
     optional: bool = False
+
+    def of(self, sizes: str, optional: bool = False) -> Spec:
+        """Return the same of other sizes."""
+        return self._replace(sizes=sizes, optional=optional)
 
 
 def require(condition: bool, problem: str) -> None:
@@ -38,19 +44,21 @@ class ArrayReader:
 
     def __init__(self, arrays: Arrays) -> None:
         self._left = dict(arrays)
+        self.sizes: dict[str, int] = {}  # what is known of the model, by the names in `Spec`
 
     def take(self, name: str, spec: Spec) -> Any:
         """Take an array; None if it is not there and need not be. No file stores an empty one."""
         if spec.optional and name not in self._left:
             return None
-        if 0 in spec.shape:
-            return np.zeros(spec.shape, spec.dtypes[0])
+        shape = tuple(self.sizes[size] for size in spec.sizes.split())
+        if 0 in shape:
+            return np.zeros(shape, spec.dtypes[0])
         require(name in self._left, f"the array {name} is missing.")
         array = self._left.pop(name)
         require(
-            array.shape == spec.shape and str(array.dtype) in spec.dtypes,
+            array.shape == shape and str(array.dtype) in spec.dtypes,
             f"the array {name} is {array.dtype} of shape {array.shape}, expected "
-            f"{' or '.join(spec.dtypes)} of {spec.shape}.",
+            f"{' or '.join(spec.dtypes)} of {shape}.",
         )
         inside = spec.low is None or (spec.low <= array.min() and array.max() <= spec.high)
         require(inside, f"the array {name} holds values out of range.")

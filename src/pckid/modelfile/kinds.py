@@ -35,6 +35,46 @@ _MAX_FLOAT, _MIN_NORMAL = float(np.finfo(np.float64).max), float(np.finfo(np.flo
 _MIN_SCALE = float(np.finfo(np.float64).smallest_subnormal)
 _MIN_VARIANCE, _MAX_VARIANCE = 1e-16, 1e20
 
+_ANY = Spec("", _FLOAT64, -_MAX_FLOAT, _MAX_FLOAT)
+_COUNT = Spec("", _FLOAT64, low=0.0)
+_SHARE = Spec("", _FLOAT64, 0.0, 1.0)
+ARRAYS: dict[str, dict[str, Spec]] = {
+    "scaling": {
+        "kept": Spec("kept", ("int64",), 0),
+        "categorical": Spec("categorical", ("int64",), 0),
+        "center": _ANY.of("kept"),
+        "scale": Spec("kept", _FLOAT64, _MIN_SCALE, _MAX_FLOAT),
+        "unit": Spec("kept", _FLOAT64, 1.0, 2.0**1022, optional=True),
+        "shifts": Spec("kept", _FLOAT64, NO_LOG, 1.0, optional=True),
+    },
+    "margins": {
+        "column": Spec("categories", ("int64",)),
+        "frequencies": _SHARE.of("categories"),
+        "observed": _SHARE.of("columns", optional=True),
+        "higher": _SHARE.of("kept", optional=True),
+        "one_hot": _SHARE.of("kept", optional=True),
+        "weights": Spec("columns", _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True),
+    },
+    "projection": {
+        "basis": Spec("features clusters"),
+        "degree": Spec("features", low=0.0, high=np.inf, optional=True),
+        "eigenvalues": Spec("clusters"),
+    },
+    "score_scale": {"usual": Spec("values", _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True)},
+    "summary": {
+        "n_rows": _COUNT.of("one"),
+        "observed": _COUNT.of("columns"),
+        "means": Spec("kept", _FLOAT64),
+        "spreads": _COUNT.of("kept"),
+        "deciles": Spec("kept deciles", _FLOAT64),
+        "counts": _COUNT.of("kept bins"),
+        "categories": _COUNT.of("categories"),
+        "clusters": _COUNT.of("clusters"),
+        "scored": _COUNT.of("two"),
+    },
+}
+"""What the arrays of each part of a model must be: shapes by the names of sizes, types, ranges."""
+
 
 class ModelKind(NamedTuple):
     """A class that can be saved."""
@@ -61,18 +101,17 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
             )
     if estimator._categories:
         facts["categories"] = {str(j): list(known) for j, known in estimator._categories.items()}
-    if estimator._groups:
-        facts["column_groups"] = dict(estimator._groups)
+    if estimator._column_groups:
+        facts["column_groups"] = dict(estimator._column_groups)
     return facts, named
 
 
 def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayReader) -> None:
     """Restore an ensemble: one stack for each number of components, ascending."""
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
-    estimator._groups = checking.column_groups(facts, estimator.n_features_in_)
+    estimator._column_groups = checking.column_groups(facts, estimator.n_features_in_)
     scaling = _read_scaling(reader, estimator.n_features_in_, estimator._categories)
-    has_shares = scaling.margins.observed.shape[0] > 0
-    fit = has_shares == estimator._informative
+    fit = (scaling.margins.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
     sizes, largest = checking.counts(facts, "sizes"), largest_size(estimator.max_components, 2**62)
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
@@ -128,17 +167,18 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     if isinstance(k, str):
         k = reader.length("centers")
         require(k > 0, "it has no clusters.")
-    n_columns = kernel.ensemble.n_columns
-    schema = {
-        "basis": Spec((n_columns, k)),
-        "degree": Spec((n_columns,), low=0.0, high=np.inf, optional=True),
-        "eigenvalues": Spec((k,)),
+    reader.sizes |= {
+        "features": kernel.ensemble.n_columns,
+        "clusters": k,
+        "values": count_values(kernel.scaling),
     }
-    found = reader.take_all("projection", schema)
+    found = reader.take_all("projection", ARRAYS["projection"])
     has_degree = found["degree"] is None or 0 < found["degree"].sum() < np.inf
     require(has_degree, "the rows of its embedding have no degree.")
     estimator._projection = Projection(**found)
-    estimator._centers = estimator.cluster_centers_ = reader.take("centers", Spec((k, k)))
+    estimator._centers = estimator.cluster_centers_ = reader.take(
+        "centers", Spec("clusters clusters")
+    )
     estimator.eigenvalues_ = found["eigenvalues"]
     estimator.inertia_ = checking.number(facts, "inertia")
     estimator._inverse_temperature = checking.number(facts, "sharpness")
@@ -146,9 +186,10 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
         estimator._inverse_temperature > 0,
         "the inverse temperature of its memberships is not positive.",
     )
-    estimator._score_scale = _read_score_scale(facts, reader, kernel.scaling)
+    estimator._score_scale = _read_score_scale(facts, reader)
     estimator.n_clusters_ = estimator._n_features_out = k
-    estimator._summary = _read_summary(reader, kernel.scaling, k)
+    summary = reader.take_all("summary", ARRAYS["summary"])
+    estimator._summary = RowSummary(**summary | {"n_rows": float(summary["n_rows"][0])})
     if "cluster_sizes" in facts:
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
     if "cluster_names" in facts:
@@ -158,36 +199,14 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
         estimator.cluster_names_ = names
 
 
-def _read_score_scale(facts: Facts, reader: ArrayReader, scaling: Scaling) -> ScoreScale:
+def _read_score_scale(facts: Facts, reader: ArrayReader) -> ScoreScale:
     if "score_scale" not in facts:
         return ScoreScale()
     found = facts["score_scale"]
     require(type(found) is list and len(found) == 2, "score_scale is no pair of numbers.")
     middle, spread = (checking.number({"score_scale": each}, "score_scale") for each in found)
     require(spread > 0, "the spread of its outlier scores is not positive.")
-    shape = (count_values(scaling),)
-    schema = {"usual": Spec(shape, _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True)}
-    return ScoreScale(middle, spread, **reader.take_all("score_scale", schema))
-
-
-def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> RowSummary:
-    d, n_columns = len(scaling.kept), len(scaling.used)
-    n_categories = scaling.margins.column.shape[0]
-    shapes: dict[str, tuple[int, ...]] = {
-        "n_rows": (1,),
-        "observed": (n_columns,),
-        "means": (d,),
-        "spreads": (d,),
-        "deciles": (d, N_BINS - 1),
-        "counts": (d, N_BINS),
-        "categories": (n_categories,),
-        "clusters": (n_clusters,),
-        "scored": (2,),
-    }
-    schema = {key: Spec(shape, _FLOAT64, low=0.0) for key, shape in shapes.items()}
-    schema |= {key: Spec(shapes[key], _FLOAT64) for key in ("means", "deciles")}
-    found = reader.take_all("summary", schema)
-    return RowSummary(**found | {"n_rows": float(found["n_rows"][0])})
+    return ScoreScale(middle, spread, **reader.take_all("score_scale", ARRAYS["score_scale"]))
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
@@ -212,7 +231,7 @@ def _unpack_mixture(
     size, kind = (1, estimator.n_components), estimator.covariance_type
     estimator._params = _read_mixtures(reader, "mixture", kind, size, scaling, dtype)
     # NaN for columns that vary.
-    constants = reader.take("constants", Spec((estimator.n_features_in_,), _FLOAT64, low=None))
+    constants = reader.take("constants", Spec("all", _FLOAT64, low=None))
     require(not np.isinf(constants).any(), "the array constants holds values out of range.")
     estimator._constants = constants
     estimator.weights_ = np.exp(estimator._params.log_weights[0])
@@ -254,64 +273,49 @@ def _read_dtype(facts: Facts) -> str:
 def _read_scaling(reader: ArrayReader, n_features: int, known: dict[int, list[Any]]) -> Scaling:
     """Take the scaling of the columns used; `known` are the categories of columns."""
     n_kept, n_categorical = reader.length("scaling.kept"), reader.length("scaling.categorical")
-    column = Spec((n_kept,), ("int64",), 0, n_features - 1)
-    schema = {
-        "kept": column,
-        "categorical": column._replace(shape=(n_categorical,)),
-        "center": Spec((n_kept,), _FLOAT64, -_MAX_FLOAT, _MAX_FLOAT),
-        "scale": Spec((n_kept,), _FLOAT64, _MIN_SCALE, _MAX_FLOAT),
-        "unit": Spec((n_kept,), _FLOAT64, 1.0, 2.0**1022, optional=True),
-        "shifts": Spec((n_kept,), _FLOAT64, NO_LOG, 1.0, optional=True),
-    }
-    found = reader.take_all("scaling", schema)
+    fixed = {"one": 1, "two": 2, "bins": N_BINS, "deciles": N_BINS - 1}
+    reader.sizes |= fixed | {"all": n_features, "kept": n_kept, "categorical": n_categorical}
+    found = reader.take_all("scaling", ARRAYS["scaling"])
     whole = found["shifts"] is None or bool(np.isin(found["shifts"], (NO_LOG, 0.0, 1.0)).all())
     require(whole, "the array scaling.shifts holds values out of range.")
     kept, categorical, named = found["kept"], found["categorical"], np.array([*known], np.int64)
     ascend = all((np.diff(part) > 0).all() for part in (kept, categorical))
-    fit = ascend and n_kept + n_categorical > 0 and not np.isin(kept, named).any()
+    inside = max(kept.max(initial=0), categorical.max(initial=0)) < n_features
+    fit = inside and ascend and n_kept + n_categorical > 0 and not np.isin(kept, named).any()
     require(fit, "the list of used columns does not fit the columns.")
     require(bool(np.isin(categorical, named).all()), "a column of categories lacks its categories.")
-    margins = _read_margins(reader, [len(known[j]) for j in categorical.tolist()], n_kept)
-    return Scaling(**found, margins=margins)
-
-
-def _read_margins(reader: ArrayReader, sizes: list[int], n_kept: int) -> Margins:
-    """Take the shares of categories and of observed cells over all rows."""
-    column, n_columns = np.repeat(np.arange(len(sizes)), sizes), n_kept + len(sizes)
-    share = Spec((n_kept,), _FLOAT64, 0.0, 1.0, optional=True)
-    schema = {
-        "column": Spec(column.shape, ("int64",)),
-        "frequencies": Spec(column.shape, _FLOAT64, 0.0, 1.0),
-        "observed": share._replace(shape=(n_columns,)),
-        "higher": share,
-        "one_hot": share,
-        "weights": Spec((n_columns,), _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True),
-    }
-    found = reader.take_all("margins", schema)
-    require((found["column"] == column).all(), "its categories do not fit its columns.")
-    checking.check_shares(found["frequencies"][None, :], sizes, "margins.frequencies")
-    return Margins(**{key: np.zeros(0) if part is None else part for key, part in found.items()})
+    sizes = [len(known[j]) for j in categorical.tolist()]
+    reader.sizes |= {"columns": n_kept + n_categorical, "categories": sum(sizes)}
+    margins = reader.take_all("margins", ARRAYS["margins"])
+    column = np.repeat(np.arange(len(sizes)), sizes)
+    require((margins["column"] == column).all(), "its categories do not fit its columns.")
+    checking.check_shares(margins["frequencies"][None, :], sizes, "margins.frequencies")
+    return Scaling(**found, margins=Margins(**margins))
 
 
 def _read_mixtures(
     reader: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
-    margins = scaling.margins
+    margins, family, dtypes = scaling.margins, FAMILIES[kind], (dtype,)
     n_categories = margins.column.shape[0]
-    n_kept, family, dtypes = len(scaling.kept), FAMILIES[kind], (dtype,)
-    spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
+    reader.sizes |= {
+        "mixtures": size[0],
+        "components": size[1],
+        "observed": 0 if margins.observed is None else margins.observed.shape[0],
+    }
+    spread = "kept kept" if family.MATRICES else "kept"
     least = -_MAX_VARIANCE if family.MATRICES else _MIN_VARIANCE
     schema = {
-        "log_weights": Spec(size, dtypes, -np.inf, 1e-3),
-        "means": Spec((*size, n_kept), dtypes),
-        "covariances": Spec((*size, *spread), dtypes, least, _MAX_VARIANCE),
+        "log_weights": Spec("mixtures components", dtypes, -np.inf, 1e-3),
+        "means": Spec("mixtures components kept", dtypes),
+        "covariances": Spec(f"mixtures components {spread}", dtypes, least, _MAX_VARIANCE),
     }
     if family.MIXED:
         rarest = float(np.finfo(dtype).smallest_normal)
         schema |= {
-            "categories": Spec((*size, n_categories), dtypes, rarest, 1.001),
-            "observed": Spec((*size, margins.observed.shape[0]), dtypes, 0.0, 1.001),
+            "categories": Spec("mixtures components categories", dtypes, rarest, 1.001),
+            "observed": Spec("mixtures components observed", dtypes, 0.0, 1.001),
         }
     found = reader.take_all(prefix, schema)
     # Row by row: a copy of all would take more memory than the file.

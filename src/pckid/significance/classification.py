@@ -58,7 +58,7 @@ def fit_posteriors(
     posteriors : ClassPosteriors
     """
     # Weights of columns say how much these should count, not how likely their values are.
-    margins = table.margins._replace(weights=table.margins.weights[:0])
+    margins = table.margins._replace(weights=None)
     stats = product.statistics(table._replace(margins=margins))
     values = table.values
     member = (labels == np.arange(n_clusters)[:, None]).astype(np.float64)

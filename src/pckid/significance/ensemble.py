@@ -29,7 +29,7 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
     further parameters of the copy.
     """
     # The columns of a matrix have no names.
-    roles = find_roles(estimator, estimator._groups, column_names(estimator))
+    roles = find_roles(estimator, estimator._column_groups, column_names(estimator))
     given: dict[str, Any] = {
         "n_inits": min(_N_INITS, estimator._n_starts),
         "n_sizes": _N_SIZES,

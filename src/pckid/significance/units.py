@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid.input.one_hot import one_hot_groups
+from pckid.input.one_hot import find_one_hot_columns
 
 
 class Units(NamedTuple):
@@ -36,7 +36,7 @@ def find_units(X: np.ndarray, categorical: np.ndarray) -> Units:
     low, high = ends = np.stack([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
     used = np.flatnonzero(low < high)
     two = used[~categorical[used] & ((low == X) | (high == X) | np.isnan(X)).all(axis=0)[used]]
-    groups = one_hot_groups(X[:, two], np.flatnonzero(np.isin(used, two)))
+    groups = find_one_hot_columns(X[:, two], np.flatnonzero(np.isin(used, two)))
     together = [two[group] for group in groups]
     alone = np.setdiff1d(used, np.concatenate([two[:0], *together]))
     columns = sorted([*alone[:, None], *together], key=lambda some: some[0])

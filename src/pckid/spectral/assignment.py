@@ -33,7 +33,7 @@ class FittedClusters(NamedTuple):
     centers: Array
     inverse_temperature: float  # of the memberships
     score_scale: ScoreScale = ScoreScale()  # of outlier scores
-    groups: Mapping[str, int] = {}  # the clusters of the groups that were known
+    known_clusters: Mapping[str, int] = {}  # the clusters of the groups that were known
     own_scores: OwnScores | None = None  # of rows that the mixtures learnt from
 
 
@@ -56,7 +56,7 @@ def assign(
         labels = xp.where(empty, -1, labels)
         if known is not None:
             held = np.zeros(chances.shape, dtype=bool)
-            for name, cluster in fitted.groups.items():
+            for name, cluster in fitted.known_clusters.items():
                 held[cluster] = known[rows] == name
             own = asarray_like(held, embedding, dtype=xp.bool)
             is_known, mine = xp.any(own, axis=0), xp.sum(xp.where(own, chances, 0.0), axis=0)

@@ -51,7 +51,7 @@ class SampleScores(NamedTuple):
         return keep_scores(table, self.own) if self.own is not None and self.are_held_out else None
 
 
-class Clustering(NamedTuple):
+class ClusteredSample(NamedTuple):
     """The clusters of a sample, and how any row gets its coordinates."""
 
     projection: Projection
@@ -86,7 +86,7 @@ def cluster_sample(
     jobs: int,
     known: tuple[Table, np.ndarray] | None = None,
     groups: np.ndarray | None = None,
-) -> Clustering:
+) -> ClusteredSample:
     """Embed the rows of a sample by its landmarks, and cluster them.
 
     Parameters
@@ -107,7 +107,7 @@ def cluster_sample(
 
     Returns
     -------
-    clustering : Clustering
+    clustering : ClusteredSample
     """
     sample = training.drawn.sample
     rng = generator(sample.entropy, Stream.EMBEDDING)
@@ -192,7 +192,7 @@ def cluster_embedding(
     scores: SampleScores,
     how: dict[str, Any],
     jobs: int,
-) -> tuple[Clustering, Array]:
+) -> tuple[ClusteredSample, Array]:
     """Cluster the landmarks by k-means, then all rows of the sample from there.
 
     Returns the clusters, whose memberships have no inverse temperature yet, and how far the
@@ -222,7 +222,7 @@ def cluster_embedding(
     centers, distances, order = largest_first(points, centers, every)
     if not are_all:
         distances = take_along(distances, asarray_like(landmarks.rows, distances), axis=1)
-    clustering = Clustering(
+    clustering = ClusteredSample(
         projection, centers, found.inertia, 1.0, points, scores, order, known_points
     )
     return clustering, distances

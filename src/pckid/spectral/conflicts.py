@@ -72,7 +72,7 @@ def find_conflicts(
     The clusters (n_groups,) are those of the groups, the points (n_known, n_clusters) the known
     rows' coordinates; each row has something observed.
     """
-    numbers, names = known.groups, known.names
+    numbers, names = known.labels, known.names
     own, each = clusters[numbers], np.arange(len(numbers))
     distances = distances_without_self(to_numpy(fitted.centers), points, own)
     compared = np.bincount(numbers)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from pckid import __version__
+from pckid._version import __version__
 from pckid.exceptions import PckidModelError, TableError
 from pckid.frontends.cli import COMMANDS
 from pckid.frontends.cli._process import drop_output, interrupt_code, refuse_too_little_memory
