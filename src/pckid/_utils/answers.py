@@ -62,6 +62,6 @@ def list_categories(
     """
     common = np.argsort(-counts, kind="stable")
     common = common[counts[common] > 0]
-    n_kept = _N_COMMON if order is None or len(common) > _MAX_ORDERED else _MOST_ORDERED
+    n_kept = _N_COMMON if order is None or len(common) > _MAX_ORDERED else _MAX_ORDERED
     kept: list[int] = common[:n_kept].tolist()
     return kept if order is None else sorted(kept, key=lambda c: order.index(texts[c]))
