@@ -8,6 +8,7 @@ import pytest
 from pckid import PCKID, assess
 from pckid.assessment import Answer
 from pckid.input.groups import draw_together, read_groups
+from pckid.input.sample import _origin_of
 from pckid.significance.stability import resample_clusters
 
 QUICK = {"n_inits": 4, "max_components": 6, "random_state": 0}
@@ -27,6 +28,12 @@ def test_groups_are_numbered_and_rows_without_one_are_their_own():
     assert read_groups(pa.array(names, from_pandas=True), 6).tolist() == [0, 1, 2, 0, 3, 2]
     with pytest.raises(ValueError, match="the 4 rows"):
         read_groups([1, 2, 3], 4)
+
+
+def test_rows_that_come_several_times_follow_the_first_of_them():
+    # Rows 5 and 0 of a table were chosen, and lie in places 0 and 3 of the sample.
+    found = _origin_of(np.array([0, 3]), np.array([5, 0]), 5)
+    assert found.tolist() == [5, 5, 5, 0, 0]
 
 
 def test_whole_groups_are_drawn(rng):

@@ -130,8 +130,9 @@ def test_a_cluster_joins_the_closest_larger_one_and_those_it_lies_between(
     assert joined_clusters(positions, [90, 80, 30], gaps_between) == groups
 
 
-def test_a_few_rows_join_no_others_that_they_lie_between():
-    assert joined_clusters([0.0, 10.0, 4.9], [90, 80, 4], [(0, 1)]) == [0, 1, 0]
+@pytest.mark.parametrize(("n_rows", "groups"), [(4, [0, 1, 0]), (5, [0, 0, 0])])
+def test_fewer_than_five_rows_join_no_others_that_they_lie_between(n_rows, groups):
+    assert joined_clusters([0.0, 10.0, 4.9], [90, 80, n_rows], [(0, 1)]) == groups
 
 
 def test_pieces_of_a_group_do_not_join_the_others(rng):

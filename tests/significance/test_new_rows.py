@@ -85,7 +85,8 @@ def test_another_unit_is_named_with_its_factor(model, tables):
     (cluster,) = [change for change in found.changes if change.name == "1"]
     assert cluster.label == "cluster 1"
     assert cluster._replace(category="ill").label == "cluster 'ill'"
-    assert found._replace(n_rows=1).sentence.startswith("The 1 new row ")
+    assert found.sentence.startswith("The 150 new rows do not ")
+    assert found._replace(n_rows=1).sentence.startswith("The 1 new row does not ")
     assert len(str(found).splitlines()) == 2 + len(found.moved)
     order = [["outliers", "values", "cluster"].index(change.kind) for change in found.moved]
     assert order == sorted(order)
