@@ -39,7 +39,6 @@ PROBLEMS = [
 ]  # fmt: skip
 NOTES = [
     Fact("rows_above", {"row": 4, "sheet": "May"}),
-    Fact("same_answers", {"columns": ["q1", "q2"], "answers": ["agree", "disagree", "neutral"]}),
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
     Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
     Fact("spellings_joined", {"column": "sex", "texts": {"f": "F"}}),

@@ -47,8 +47,6 @@ NOTES = {
     "row, in column {column!q}.",
     "words_kept": "Column {column!q} holds {held}, which is taken as a category. If it means "
     "missing: {fixes}.",
-    "same_answers": "{columns!l} hold the same answers ({answers!q}), taken as categories without "
-    "an order. If they have one, write them as numbers in that order.",
     "rows_together": "Rows that share a {column!q} are judged together: {n_names} in {n_rows} "
     "rows.",
     "categories_matched": "Column {column!q}: {pairs}, as the model knows it.",

@@ -40,8 +40,6 @@ from pckid.frontends.tables.table import release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
-# Columns of more answers are no questions of a survey.
-_MOST_ANSWERS = 11
 # Of the lines that hold one value each, so many are of another case, time or variable.
 _SINGLE = 0.9
 # What fixes a column that a model knows, and one that cases need: neither can be dropped.
@@ -136,7 +134,7 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
         problems += find_other_units(known.units, columns.readings)
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
-        columns, (*_notes(left_out, readings), *_same_answers(columns.counts), *facts, *joined),
+        columns, (*_notes(left_out, readings), *facts, *joined),
         tuple(problems), read_weight_column(table, options.weights, rules.missing),
     )  # fmt: skip
 
@@ -234,16 +232,6 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
             yield Fact("left_out", {"why": kind, "columns": by_reason[kind]})
     for names in ways.values():
         yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
-
-
-def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
-    """List columns that share three answers or more, as questions of a survey do."""
-    columns: dict[tuple[str, ...], list[str]] = {}
-    for name, texts in counts.items():
-        columns.setdefault(tuple(sorted(texts)), []).append(name)
-    for answers, names in columns.items():
-        if len(names) > 1 and 3 <= len(answers) <= _MOST_ANSWERS:
-            yield Fact("same_answers", {"columns": names, "answers": list(answers)})
 
 
 def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
