@@ -67,6 +67,8 @@ def test_times_with_an_offset_and_without_are_not_mixed(offset):
     texts = [f"2024-05-0{day}T10:00{offset if day < 7 else ''}" for day in range(1, 10)]
     _, wrong = read_dates(pa.array(texts), DateFormat("year-month-day"))
     assert wrong.tolist() == [False] * 6 + [True] * 3
+    _, wrong = read_dates(pa.array([*texts[:6], "2024-05-07"]), DateFormat("year-month-day"))
+    assert not wrong.any()
     days, wrong = read_dates(pa.array([each[:10] for each in texts]), DateFormat("year-month-day"))
     assert not wrong.any()
     mixed, wrong = read_dates(

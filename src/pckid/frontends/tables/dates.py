@@ -97,11 +97,13 @@ def _read_different(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarra
     ahead = _part(parts, "zone", np.nan)
     past = np.copysign(_part(parts, "past", 0) / 60, ahead)
     ahead = np.where(np.isnan(ahead), 0.0, ahead + past)
-    zoned = pc.not_equal(pc.fill_null(pc.struct_field(parts, "utc"), ""), "")
-    zoned = zoned.to_numpy(zero_copy_only=False)
+    written = (pc.fill_null(pc.struct_field(parts, name), "") for name in ("utc", "hour"))
+    zoned, timed = (pc.not_equal(each, "").to_numpy(zero_copy_only=False) for each in written)
+    zoned, timed = zoned & valid, timed & valid
     if form.part == "days" and zoned.any():
         if hours[valid].any():  # times with an offset from UTC and without: the fewer are wrong
-            valid &= zoned == (np.count_nonzero(zoned & valid) * 2 >= np.count_nonzero(valid))
+            naive = timed & ~zoned
+            valid &= ~(naive if zoned.sum() >= naive.sum() else zoned)
         else:  # local midnights are days of the calendar, whatever the clock was changed to
             ahead = np.zeros_like(ahead)
     values = {"days": days + (hours - ahead) / 24, "month": month, "hour": hours}[form.part]
