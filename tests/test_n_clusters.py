@@ -16,6 +16,7 @@ from pckid.n_clusters import (
     MAX_ROWS,
     Choice,
     _leading_values,
+    choose_or_none,
     rows_as_given,
     smallest_of_nearly_largest,
     spectra_of_halves,
@@ -48,9 +49,8 @@ def test_groups_in_a_single_column_are_those_with_gaps(seed):
 
 
 def test_scores_are_drops_in_the_spectrum_of_the_walk():
-    # By four times as many starts as the clusters have.
-    more = {**ENSEMBLE, "n_inits": min(40, 4 * ENSEMBLE["n_inits"])}
-    kernel = ProbabilisticClusterKernel(**more).fit(X)
+    # By as many starts as the clusters have, since all halves of these vote for one number.
+    kernel = ProbabilisticClusterKernel(**ENSEMBLE).fit(X)
     found = choose_n_clusters(PCKID(**ENSEMBLE), X, max_clusters=5)
     K = kernel.kernel(X)
     roots = np.sqrt(K.sum(axis=1))
@@ -60,6 +60,19 @@ def test_scores_are_drops_in_the_spectrum_of_the_walk():
     np.testing.assert_allclose(found.scores, [values[k - 1] - values[k] for k in (2, 3, 4, 5)])
     assert found.n_clusters == found.candidates[found.scores.argmax()] == found.ranked[0]
     assert sorted(found.ranked) == [2, 3, 4, 5]
+    assert found.votes[found.n_clusters - 2] == 1
+
+
+def test_starts_double_while_halves_of_the_ensemble_vote_for_different_numbers(rng):
+    model, counts = PCKID("auto", **ENSEMBLE), []
+    for table in (X, *rng.normal(size=(4, 100, 3))):
+        choice, training = choose_or_none(model, model._draw(table))
+        n_starts = training.kernel.ensemble.n_inits
+        assert n_starts in (6, 12, 24)
+        assert n_starts == 24 or choice.votes.max() == 1
+        counts.append(n_starts)
+    assert counts[0] == 6
+    assert max(counts) == 24
 
 
 @pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")

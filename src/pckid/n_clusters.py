@@ -3,8 +3,8 @@
 With λ_1 ≥ λ_2 ≥ … the eigenvalues of D^-½ K D^-½, the number chosen is the smallest k = 2, 3, …
 whose drop λ_k − λ_{k+1}, the eigengap (von Luxburg 2007), is at least 0.65 of the largest one: of
 numbers that the spectrum hardly tells apart, the smallest, whichever a random ensemble happens to
-put first. It comes from an ensemble of four times as many starts as the clusters need: ten starts
-of each size choose another k by another seed twice as often as forty.
+put first. Ten starts of each size choose another k by another seed twice as often as forty, so the
+ensemble grows, up to four times, until all random halves of it choose the same.
 `docs/results/index.md` tells how often it is right.
 
 Before that number is taken, the clusters are compared with those of tables without groups, see
@@ -50,7 +50,7 @@ from pckid.spectral.embedding import fit_embedding
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
 NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on the choosing halves
-# k is chosen by four times the estimator's starts, unless that is more than forty.
+# The ensemble that k is chosen by grows to four times the estimator's starts, but not beyond forty.
 _TIMES_STARTS, _MAX_STARTS = 4, 40
 N_HALVES = 20  # of the ensemble, by which k is chosen anew
 _MIN_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
@@ -195,17 +195,17 @@ def choose_or_none(
 
     Columns that show no groups are left out, and the ensemble is trained again without them, see
     `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
-    the columns that count, of `n_inits` starts, by default four times the estimator's. Votes are
-    those of `n_halves` random halves of it.
+    the columns that count, of `n_inits` starts; by default of the estimator's, doubled up to four
+    times until `n_halves` random halves of it all vote for one number.
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
-    if n_inits is None:
-        n_starts = estimator._n_starts
-        n_inits = max(n_starts, min(_TIMES_STARTS * n_starts, _MAX_STARTS))
-    training = all_columns = estimator._train(drawn, n_inits)
+    all_columns = None
     while True:
-        kernel, drawn = training.kernel, training.drawn
-        choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters, n_halves)
+        training, (choice, rows, points) = _train_and_choose(
+            estimator, drawn, n_inits, jobs, max_clusters, n_halves
+        )
+        drawn = training.drawn
+        all_columns = all_columns or training
         units, points = rows_as_given(drawn.sample, rows, points, categorical)
         with blas_threads(1):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
@@ -213,7 +213,7 @@ def choose_or_none(
             found = find_single_columns(units, labels)
         if not len(found):
             break
-        training = estimator._train(drawn.without(units.columns_of(found)), n_inits)
+        drawn = drawn.without(units.columns_of(found))
     if units.values.shape[1] == 1:
         # Nothing but gaps tells groups in one column; the walk also drops after pieces of a group.
         n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
@@ -233,6 +233,27 @@ def choose_or_none(
     if choice.n_clusters == 1:
         return choice._replace(ignored=()), all_columns
     return choice, training
+
+
+def _train_and_choose(
+    estimator: EnsembleEstimator,
+    drawn: FitInput,
+    n_inits: int | None,
+    jobs: int,
+    max_clusters: int,
+    n_halves: int,
+) -> tuple[Training, tuple[Choice, np.ndarray, Array]]:
+    """Train an ensemble, by default until all halves of it vote for its number of clusters."""
+    n_starts = n_inits or estimator._n_starts
+    largest = n_inits or max(n_starts, min(_TIMES_STARTS * n_starts, _MAX_STARTS))
+    training = estimator._train(drawn, n_starts)
+    while True:
+        sample, n_starts = training.drawn.sample, training.kernel.ensemble.n_inits
+        found = choose_by_kernel(training.kernel, sample, jobs, max_clusters, n_halves)
+        choice = found[0]
+        if n_starts >= largest or choice.votes[choice.candidates == choice.n_clusters] == 1:
+            return training, found
+        training = estimator._train(training.drawn, min(2 * n_starts, largest), training)
 
 
 def _count_distinct(sample: Sample) -> int:
