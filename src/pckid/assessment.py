@@ -237,7 +237,8 @@ class Assessment:
             return ""
         least, worst = self.cluster_recovery.min(), int(self.cluster_recovery.argmin())
         which = "each cluster" if least >= CLEAR else self._names([worst])
-        return f"; {which} is found again in {self._found_again(least)}"
+        found = f"is found again, at least three quarters alike, in {self._found_again(least)}"
+        return f"; {which} {found}"
 
     def _found_again(self, share: float) -> str:
         """Write the share of resamples in which a cluster is found again."""
