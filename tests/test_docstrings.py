@@ -51,6 +51,19 @@ def sections(thing):
     return dict(zip(["", *parts[1::2]], parts[0::2], strict=True))
 
 
+def descriptions(name):
+    """What the docstring says of each parameter, or that of PCKID where it says "as in PCKID"."""
+    text = sections(OBJECTS[name])["Parameters"]
+    listed = re.split(r"^(\w+(?:, \w+)*) : ", text, flags=re.MULTILINE)
+    said = {
+        parameter: told
+        for names, told in zip(listed[1::2], listed[2::2], strict=True)
+        for parameter in names.split(", ")
+    }
+    same = {each for each, told in said.items() if told.startswith("as in PCKID")}
+    return said | {each: descriptions("PCKID")[each] for each in same}
+
+
 def parameters(thing):
     """Names in a signature."""
     return [
@@ -88,8 +101,7 @@ def test_every_parameter_is_described(name):
     "name", [name for name, kind in OBJECTS.items() if hasattr(kind, "_parameter_constraints")]
 )
 def test_every_text_that_a_parameter_takes_is_listed(name):
-    listed = re.split(r"^(\w+) : ", sections(OBJECTS[name])["Parameters"], flags=re.MULTILINE)
-    said = dict(zip(listed[1::2], listed[2::2], strict=True))
+    said = descriptions(name)
     for parameter, allowed in OBJECTS[name]._parameter_constraints.items():
         for each in allowed:
             for text in each.options if isinstance(each, StrOptions) else ():

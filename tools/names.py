@@ -1,7 +1,6 @@
 """Check that a public name has one meaning in the package, and that every file says its purpose.
 
-The families of components share one interface on purpose, and a test of the documentation may name
-a command's function as the command: these are the exceptions.
+The families of components share one interface on purpose: these are the exception.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "pckid"
 FAMILIES = {"mixture/full.py", "mixture/product.py"}
-COMMANDS = {path.relative_to(SOURCE).as_posix() for path in (SOURCE / "cli").glob("[a-z]*.py")}
 
 
 def top_level_names(module: ast.Module) -> list[str]:
@@ -34,7 +32,7 @@ def complaints() -> list[str]:
             if not name.startswith("_"):
                 homes[name].add(place)
     for name, places in sorted(homes.items()):
-        if len(places) > 1 and not places <= FAMILIES and len(places - COMMANDS) > 1:
+        if len(places) > 1 and not places <= FAMILIES:
             found.append(f"{name} is defined in {', '.join(sorted(places))}")
     return found
 

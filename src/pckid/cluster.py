@@ -246,7 +246,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     References
     ----------
-    S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral ClusteredSample using PCKID, a
+    S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral Clustering Using PCKID – A
     Probabilistic Cluster Kernel for Incomplete Data. SCIA 2017.
 
     J. Shi, J. Malik. Normalized Cuts and Image Segmentation. IEEE TPAMI 22(8), 2000.
@@ -339,7 +339,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             How much each row counts; only ratios matter, since weights are divided by their mean.
             In tables of up to 3,000 rows, weights of 2 equal rows that come twice. A row of weight
             0 gets its cluster as a new row would. None counts all alike. It says nothing about how
-            much a known row tells of its group. A Series counts by position, not by its labels.
+            much a known row tells of its group. A Series of pandas whose labels are those of the
+            rows of `X` is put in their order.
         known : array-like of shape (n_samples,), default=None
             The group of rows for which it is known, a name or a number; −1, None, NaN or an empty
             text for all others. Known rows keep their group in `labels_`, the others follow, and

@@ -269,7 +269,7 @@ class TestUniqueRows:
         ],
     )
     def test_else_they_keep_their_weights(self, monkeypatch, weights, least):
-        monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 9)
+        monkeypatch.setattr("pckid.input.sample.MAX_COMPARED", 9)
         rows = take(self.table, np.arange(3))
         found = sample.merge_duplicates(rows, np.array(weights), least)
         assert sorted(found.weights) == weights

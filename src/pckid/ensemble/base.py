@@ -273,7 +273,7 @@ class EnsembleEstimator(
                 rows = rows._replace(known=read_known(in_order_of(X, known), rows.X.shape[0]))
         else:
             rows = self._check_blocks(blocks, sample_weight)
-        roles = self._find_groups(X)
+        roles = self._find_column_roles(X)
         matrices = FAMILIES[self.covariance_type].MATRICES
         sampling = Sampling(
             size=pool_size(self.n_features_in_, self._n_rows_needed(), n_landmarks, n_clusters),
@@ -305,7 +305,7 @@ class EnsembleEstimator(
             X = self._forget_categories(X, np.flatnonzero(weights))
         return RowsInMemory(X, weights, categorical_mask(self))
 
-    def _find_groups(self, X: Any) -> ColumnRoles:
+    def _find_column_roles(self, X: Any) -> ColumnRoles:
         """Find which columns belong together, as the parameters say or else the table."""
         groups, names = self.column_groups, column_names(self)
         if groups is None and has_groups(X):
@@ -341,9 +341,9 @@ class EnsembleEstimator(
             return X
         values = np.array(to_numpy(X))
         names = column_names(self)
-        for j, known in self._categories.items():
-            known, values[:, j] = forget(known, values[:, j], rows)
-            self._categories[j] = self.categories_[j if names is None else names[j]] = known
+        for j, categories in self._categories.items():
+            categories, values[:, j] = forget(categories, values[:, j], rows)
+            self._categories[j] = self.categories_[j if names is None else names[j]] = categories
         return asarray_like(values, X, dtype=X.dtype)
 
     def _check_blocks(self, rows: BlockedRows, sample_weight: Any) -> BlockedRows:

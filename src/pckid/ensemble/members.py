@@ -272,7 +272,7 @@ class Posteriors:
     def __init__(self, ensemble: Ensemble, table: Table) -> None:
         self.ensemble = ensemble
         self._family = FAMILIES[ensemble.covariance_type]
-        self._any_row = self._family.statistics(block(table, 0, 1))
+        self._template = self._family.statistics(block(table, 0, 1))
         self._kept: dict[Sequence[int], Any] = {}
 
     def of(self, rows: Table) -> Callable[..., Array]:
@@ -317,7 +317,7 @@ class Posteriors:
         if stacks not in self._kept:
             chosen = [self.ensemble.stacks[i] for i in stacks]
             one = chosen[0] if len(chosen) == 1 else side_by_side.concatenate(chosen)
-            self._kept[stacks] = self._family.coefficients(self._any_row, one)
+            self._kept[stacks] = self._family.coefficients(self._template, one)
         return self._kept[stacks]
 
 

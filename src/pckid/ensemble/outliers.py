@@ -60,7 +60,7 @@ def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int)
     log √(Σ (D / u)² / n): squares, so that one value far off tells as much in a row of many as in
     one of few. Of shape (n_samples,), NaN if nothing is observed.
     """
-    return _take_logarithm(_pass(kernel, usual, table, jobs)[1], table)
+    return _take_logarithm(_pass_mixtures(kernel, usual, table, jobs)[1], table)
 
 
 def outlier_score(kernel: Kernel, scale: ScoreScale, table: Table, jobs: int) -> Array:
@@ -78,7 +78,7 @@ def project_and_score(
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     k, degree = projection.basis.shape[1], projection.degree
     more = [projection.basis] if degree is None else [projection.basis, degree[:, None]]
-    taken, squares = _pass(kernel, scale.usual, table, jobs, more)
+    taken, squares = _pass_mixtures(kernel, scale.usual, table, jobs, more)
     points = taken[:k, :] if degree is None else taken[:k, :] / taken[k:, :]
     scores = scale.standardise(_take_logarithm(squares, table))
     return namespace(points).matrix_transpose(points), scores
@@ -243,7 +243,7 @@ def _trimmed_means(deviations: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return (counts * found + _SHRINK * overall) / (counts + _SHRINK)
 
 
-def _pass(
+def _pass_mixtures(
     kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int, more: Sequence[Array] = ()
 ) -> tuple[Array, Array]:
     """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,).

@@ -145,13 +145,13 @@ class Clustering:
         done, total = 0, (N_NULL or MAX_NULL) + N_RESAMPLES
         how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES, "n_jobs": n_jobs}
         how["random_state"] = self.estimator.random_state
-        with watch() as told:
+        with watch() as report_step:
 
             def advance(count: int) -> None:
                 nonlocal done
                 done += count
-                if told is not None:
-                    told(done, total, JUDGING)
+                if report_step is not None:
+                    report_step(done, total, JUDGING)
 
             if self.rows is None:
                 frame, groups = self.prepared.frame, self.prepared.groups
@@ -291,7 +291,9 @@ class Clustering:
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
         groups = None if GROUP_COLUMN in kept else self._groups(assessment)
-        return Layout(kept, prepared.options.labels, outliers, instability, groups)
+        return Layout(
+            kept, prepared.options.labels, outliers, instability=instability, groups=groups
+        )
 
     def _groups(self, assessment: Assessment | None) -> np.ndarray | None:
         """Give the group of each cluster (n_clusters,), if there are groups of several; else None.

@@ -93,14 +93,14 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
     facts: Facts = {"dtype": kernel.dtype, "sizes": sizes}
     if isinstance(estimator.n_inits, str):
         facts["starts"] = [kernel.ensemble.n_inits]
-    for j, known in estimator._categories.items():
-        if not all(type(value) in checking.CATEGORY_TYPES for value in known):
+    for j, categories in estimator._categories.items():
+        if not all(type(value) in checking.CATEGORY_TYPES for value in categories):
             raise TypeError(
                 f"The categories of column {column_name(estimator, j)} are neither texts, "
                 "numbers nor booleans, so they cannot be saved. Turn them into texts before fit."
             )
     if estimator._categories:
-        facts["categories"] = {str(j): list(known) for j, known in estimator._categories.items()}
+        facts["categories"] = {str(j): list(each) for j, each in estimator._categories.items()}
     if estimator._column_groups:
         facts["column_groups"] = dict(estimator._column_groups)
     return facts, named
@@ -270,21 +270,24 @@ def _read_dtype(facts: Facts) -> str:
     return facts["dtype"]
 
 
-def _read_scaling(reader: ArrayReader, n_features: int, known: dict[int, list[Any]]) -> Scaling:
-    """Take the scaling of the columns used; `known` are the categories of columns."""
+def _read_scaling(
+    reader: ArrayReader, n_features: int, categories: dict[int, list[Any]]
+) -> Scaling:
+    """Take the scaling of the columns used; `categories` are those of its columns."""
     n_kept, n_categorical = reader.length("scaling.kept"), reader.length("scaling.categorical")
     fixed = {"one": 1, "two": 2, "bins": N_BINS, "deciles": N_BINS - 1}
     reader.sizes |= fixed | {"all": n_features, "kept": n_kept, "categorical": n_categorical}
     found = reader.take_all("scaling", ARRAYS["scaling"])
     whole = found["shifts"] is None or bool(np.isin(found["shifts"], (NO_LOG, 0.0, 1.0)).all())
     require(whole, "the array scaling.shifts holds values out of range.")
-    kept, categorical, named = found["kept"], found["categorical"], np.array([*known], np.int64)
+    kept, categorical = found["kept"], found["categorical"]
+    named = np.array([*categories], np.int64)
     ascend = all((np.diff(part) > 0).all() for part in (kept, categorical))
     inside = max(kept.max(initial=0), categorical.max(initial=0)) < n_features
     fit = inside and ascend and n_kept + n_categorical > 0 and not np.isin(kept, named).any()
     require(fit, "the list of used columns does not fit the columns.")
     require(bool(np.isin(categorical, named).all()), "a column of categories lacks its categories.")
-    sizes = [len(known[j]) for j in categorical.tolist()]
+    sizes = [len(categories[j]) for j in categorical.tolist()]
     reader.sizes |= {"columns": n_kept + n_categorical, "categories": sum(sizes)}
     margins = reader.take_all("margins", ARRAYS["margins"])
     column = np.repeat(np.arange(len(sizes)), sizes)

@@ -246,7 +246,7 @@ def summarise(
     background = background or Background(**getattr(X, "attrs", {}).get(ORIGIN, {}))
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     names, used = feature_names(estimator), used_columns(estimator)
-    categories = {j: known for j, known in estimator._categories.items() if j in used}
+    categories = {j: each for j, each in estimator._categories.items() if j in used}
     observed = ~np.isnan(values[:, used])
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0

@@ -150,8 +150,8 @@ def embed_landmarks(
     table = take(sample.table, rows)
     features = feature_matrix(kernel, table, jobs)
     # The eigenvectors wait for a GPU. Deviations come first: the host launches them meanwhile.
-    others = jobs if is_host(features) else 1
-    deviate = meanwhile(partial(_deviate, training, features, table, rows, jobs), others)
+    host_jobs = jobs if is_host(features) else 1
+    deviate = meanwhile(partial(_deviate, training, features, table, rows, jobs), host_jobs)
     by_parts = partial(
         cluster_by_parts,
         kernel,
@@ -162,8 +162,8 @@ def embed_landmarks(
         weights,
         groups=None if groups is None else groups[rows],
     )
-    cluster_parts = by_parts if known_rows is not None else meanwhile(by_parts, others)
-    deviations = deviate() if others == 1 else None
+    cluster_parts = by_parts if known_rows is not None else meanwhile(by_parts, host_jobs)
+    deviations = deviate() if host_jobs == 1 else None
     projection = fit_embedding(embedding, features, width, rng, weights)
     points = project_features(features, projection)
     anchors = known_points = clusters = None
@@ -201,25 +201,25 @@ def cluster_embedding(
     kernel, sample = training.kernel, training.drawn.sample
     _, weights, points, known_points, anchors, found, _ = landmarks
     are_all = len(landmarks.rows) == sample.table.n_samples
-    others = jobs if is_host(points) and found is None else 1
+    host_jobs = jobs if is_host(points) and found is None else 1
     starts = how | {"weights": weights, "anchors": anchors}
-    cluster = meanwhile(partial(kmeans, points, n_clusters, **starts), others)
+    cluster = meanwhile(partial(kmeans, points, n_clusters, **starts), host_jobs)
     if not are_all and sample.is_whole:
         points, own = project_and_score(kernel, projection, scores.scale, sample.table, jobs)
         scores = scores._replace(own=own)
     elif not are_all:
         points = project(kernel, projection, sample.table, jobs)
     found = cluster() if found is None else found
-    every = None if sample.weights is None else asarray_like(sample.weights, points)
+    row_weights = None if sample.weights is None else asarray_like(sample.weights, points)
     if not are_all:
-        found = lloyd(points, found.centers[None, ...], weights=every, anchors=anchors)
+        found = lloyd(points, found.centers[None, ...], weights=row_weights, anchors=anchors)
     centers = found.centers
     if anchors is not None and known_points is not None:
         axes = span_of_centers(centers)
         values = projection.eigenvalues[:n_clusters]
         projection = projection._replace(basis=projection.basis @ axes, eigenvalues=values)
         centers, points, known_points = centers @ axes, points @ axes, known_points @ axes
-    centers, distances, order = largest_first(points, centers, every)
+    centers, distances, order = largest_first(points, centers, row_weights)
     if not are_all:
         distances = take_along(distances, asarray_like(landmarks.rows, distances), axis=1)
     clustering = ClusteredSample(
@@ -308,7 +308,7 @@ def recluster(
     if not are_all:
         points = project(kernel, projection, sample.table, jobs)
     wanted = None if others is None else project(kernel, projection, others, jobs)
-    every = None if sample.weights is None else asarray_like(sample.weights, points)
+    row_weights = None if sample.weights is None else asarray_like(sample.weights, points)
     found = []
     for n_clusters in numbers:
         rng = generator(sample.entropy, Stream.EMBEDDING)
@@ -317,8 +317,8 @@ def recluster(
         own = points[:, :n_clusters]
         best = kmeans(near[:, :n_clusters], n_clusters, n_init=n_init, rng=rng, weights=weights)
         if not are_all:
-            best = lloyd(own, best.centers[None, ...], weights=every)
-        centers, distances, _ = largest_first(own, best.centers, every)
+            best = lloyd(own, best.centers[None, ...], weights=row_weights)
+        centers, distances, _ = largest_first(own, best.centers, row_weights)
         if wanted is not None:
             distances = distances_to(wanted[:, :n_clusters], centers)
         labels = to_numpy(first_of_nearest(distances, centers))

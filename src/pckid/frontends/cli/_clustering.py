@@ -20,7 +20,6 @@ from pckid.assessment import Assessment
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
-from pckid.frontends import results as streaming
 from pckid.frontends.cli import _words
 from pckid.frontends.cli._outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli._say import (
@@ -34,6 +33,7 @@ from pckid.frontends.cli._say import (
 from pckid.frontends.cli._screen import show_found
 from pckid.frontends.cli._telling import list_paths, list_questions, tell_clusters
 from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.results import Layout, Totals
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.choosing import named_columns
@@ -191,9 +191,9 @@ def _cluster(
 
 def _show(
     found: Clustering,
-    totals: streaming.Totals,
+    totals: Totals,
     assessment: Assessment | None,
-    layout: streaming.Layout,
+    layout: Layout,
     sentences: Sequence[str],
     given: SimpleNamespace,
 ) -> None:
@@ -254,13 +254,13 @@ def _write(
     given: SimpleNamespace,
     assessment: Assessment | None,
     sentences: list[str],
-) -> tuple[streaming.Totals, streaming.Layout]:
+) -> tuple[Totals, Layout]:
     """Write all rows with their clusters; return what was found, and which columns were written."""
-    shares = None
+    instability = None
     if given.instability:
-        shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
-        sentences.append(write_instability(shares))
-    layout = found.layout(given.outliers, given.only_labels, shares, assessment)
+        instability = to_numpy(found.estimator.missing_instability(found.prepared.frame))
+        sentences.append(write_instability(instability))
+    layout = found.layout(given.outliers, given.only_labels, instability, assessment)
     return write_rows(found, layout, given, found.profile_sheets()), layout
 
 
