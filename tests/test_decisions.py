@@ -5,7 +5,14 @@ from messages import find_examples
 
 from pckid.frontends import decisions
 from pckid.frontends.decisions import ROLES, ColumnChoice, GivenAnswer, TableState
-from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, drop_column, read_as
+from pckid.frontends.options import (
+    CaseOptions,
+    ColumnOptions,
+    Fix,
+    ReadOptions,
+    drop_column,
+    read_as,
+)
 from pckid.frontends.settings import Upload
 from pckid.frontends.tables.inspection import inspect_table
 
@@ -176,3 +183,15 @@ def test_the_head_counts_the_rows_that_are_used_and_names_those_left_out():
     table = Upload("t.csv", "\n".join(lines).encode(), ReadOptions(skip_last=1)).open()
     said = decisions.describe_table(table)
     assert said == "30 rows (1 below the names or at the end left out), 2 columns"
+
+
+def test_known_groups_can_be_kept_compared_or_used():
+    def offers(cells):
+        lines = [f"{i * i % 97}.5,{cells[i % 2] if i < 10 else ''}" for i in range(100)]
+        (doubt,) = inspect("size,seg", *lines).problems
+        return [fixes for _, fixes in decisions.list_offers(doubt)]
+
+    three = [(Fix("known", "seg", "seg"),), (Fix("labels", "seg", "seg"),)]
+    three.append((read_as("seg", "category"),))
+    assert offers(["gold", "basic"]) == three
+    assert offers("12") == [*three, ()]

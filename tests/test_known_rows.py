@@ -107,6 +107,12 @@ def test_clusters_beyond_the_known_groups_are_free():
     assert forced.n_clusters_ == 2
 
 
+def test_clusters_are_empty_where_known_groups_take_all_rows():
+    with pytest.warns(pckid.EmptyClusterWarning, match="all rows are in clusters of known groups"):
+        model = PCKID(3, **SETTING).fit(X, known=["a", "b"] * 45)
+    assert sorted(set(model.labels_)) == sorted(group.cluster for group in model.known_groups_)
+
+
 def test_what_cannot_be_held_is_an_error_that_says_so():
     model = PCKID(2, **SETTING)
     with pytest.raises(ValueError, match=r"known names 3 groups \(large, .* which 2 clusters"):

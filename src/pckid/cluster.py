@@ -872,7 +872,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         self.cluster_profiles_ = profile_clusters(
             table, scaling, labels, k, names, weights, self._categories
         )
-        warn_empty_clusters(self.cluster_profiles_.n_rows)
+        n_known = len(getattr(self, "known_groups_", ()))
+        warn_empty_clusters(self.cluster_profiles_.n_rows, n_known)
         self._summary = summarise_rows(table, labels, k, scored, weights)
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array([importances.get(name, 0.0) for name in names])

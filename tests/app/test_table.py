@@ -6,8 +6,8 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from pckid.frontends.app import kept as room
-from pckid.frontends.decisions import ColumnChoice
-from pckid.frontends.options import CaseOptions
+from pckid.frontends.decisions import ROLES, ColumnChoice
+from pckid.frontends.options import CaseOptions, ColumnOptions
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +71,29 @@ def test_a_question_answered_changes_its_row_and_can_be_taken_back():
     assert "✓ Nothing to settle." in [each.value for each in app.markdown]
     app = press(app, "Undo")
     assert (options(app).limits, options(app).drop) == ("", ("bili",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "role", "told"),
+    [
+        ("Keep them", "known", {"known": "seg"}),
+        ("Compare only", "labels", {"labels": "seg"}),
+        ("Use as category", "category", {"categorical": ("seg",)}),
+        ("It is a number", "number", {}),
+    ],
+)
+def test_known_groups_are_kept_compared_or_used_as_answered(answer, role, told):
+    lines = [f"{i * i % 97}.5,{i * 7 % 83}.5,{i % 2 + 1 if i < 9 else ''}" for i in range(100)]
+    app = page("a,b,seg", *lines)
+    assert not main_button(app).disabled
+    assert list(app.dataframe[1].value["question"]) == ["", "", "known groups"]
+    app = press(app, answer)
+    assert options(app) == ColumnOptions(**told)
+    shown = app.dataframe[1].value
+    assert shown["role"][2] == ROLES[role]
+    assert shown["use"][2] == (role in ("category", "number"))
+    assert list(shown["question"]) == ["", "", ""]
+    assert "✓ Nothing to settle." in [each.value for each in app.markdown]
 
 
 def test_rows_are_left_out_by_an_answer_and_the_field_says_so():

@@ -228,7 +228,9 @@ def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
 def test_empty_clusters_are_pointed_out(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "0,0\n5,5\n" * 10)
     result = pckid("cluster", "t.csv", "-k", 6, *QUICK)
-    assert result.only_told("empty_clusters").data == {"n_found": 2, "n_clusters": 6}
+    assert result.only_told("empty_clusters").data == {
+        "n_found": 2, "n_clusters": 6, "known": False,
+    }  # fmt: skip
     assert sizes_in(result.err) == {"0": 10, "1": 10}
 
 

@@ -48,6 +48,14 @@ def test_known_rows_name_clusters_in_the_file_the_words_and_the_model(customers,
     assert sorted(load(model).cluster_names_) == ["few", "many"]
 
 
+def test_clusters_beside_known_groups_of_all_rows_are_pointed_out(pckid, tmp_path):
+    lines = [f"{i},{i * 7 % 11},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,seg", *lines]))
+    options = ["-k", 3, "--known", "seg", "--set", "n_inits=2", "--no-assess"]
+    note = pckid("cluster", "t.csv", *options).only_told("empty_clusters")
+    assert note.data == {"n_found": 2, "n_clusters": 3, "known": True}
+
+
 def test_numbers_of_known_groups_are_names_as_in_python(tmp_path):
     values = np.arange(20.0) % 2 + np.linspace(0, 0.1, 20)
     known = [1.0, 2.0, *[None] * 18]

@@ -34,6 +34,8 @@ PROBLEMS = [
     Doubt("ambiguous dates", "day", (), {"ways": WAYS}, stops=True),
     Doubt("mixed dates", "day", (), {}, (drop_column("day"),), True),
     Doubt("may name the rows", "row", (2,)),
+    Doubt("known groups", "seg", (),
+            {"n_observed": 20, "n_rows": 1945, "n_distinct": 3, "is_text": True}),
     Doubt("long tails", "bodywt", (), {"columns": ["bodywt", "brainwt"]}),
     Doubt("same order", "awake", (), {"pairs": [("sleep_total", "awake", -1.0)]}),
 ]  # fmt: skip
@@ -51,7 +53,7 @@ NOTES = [
     Fact("digits_lost", {"column": "account"}),
     Fact("formulas_without_results", {"n_cells": 2}),
     Fact("dropped", {"alike": "values", "columns": ["a"]}),
-    Fact("empty_clusters", {"n_found": 2, "n_clusters": 3}),
+    Fact("empty_clusters", {"n_found": 2, "n_clusters": 3, "known": False}),
     Fact("most_clusters", {"n_clusters": 15}),
     Fact("unclustered", {"n_unclustered": 2, "n_rows": 90}),
     Fact("replaced", {"column": "cluster"}),

@@ -402,3 +402,55 @@ def test_no_advice_decides_whether_the_day_or_the_month_comes_first(prepared):
     assert found.options.dates == ("use",)
     for way in found.problems[0].data["ways"]:
         assert prepared(columns, dates=(f"day={way.choice}",)).problems == ()
+
+
+def few_cells(texts, n_rows=100):
+    """Give a column of which the first rows alone are filled."""
+    return [*texts, *[""] * (n_rows - len(texts))]
+
+
+SIZES = [f"{i * i % 97}.5" for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "n_distinct"),
+    [(["gold", "basic"] * 4, 2), (["1", "2", "3"] * 3, 3), (["0", "1"] * 9, 2)],
+)
+def test_a_few_values_in_few_rows_may_be_known_groups(prepared, texts, n_distinct):
+    columns = {"size": SIZES, "seg": few_cells(texts)}
+    found = prepared(columns)
+    (doubt,) = found.problems
+    assert (doubt.code, doubt.column, doubt.fix, doubt.stops) == ("known groups", "seg", (), False)
+    counts = {"n_observed": len(texts), "n_rows": 100, "n_distinct": n_distinct}
+    assert doubt.data == counts | {"is_text": texts[0] == "gold"}
+    for told in ({"known": "seg"}, {"labels": "seg"}, {"categorical": ("seg",)}):
+        assert codes_of(prepare(found.table, ColumnOptions(**told))) == []
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["gold", "basic"] * 10,  # in every fifth row
+        ["gold"] * 9,
+        ["gold", "basic"] * 2,
+        [letter for letter in "abcdefghijklmnop" for _ in range(3)],
+        ["1", "2", "4"] * 3,  # counts of something
+        ["1.5", "2.5"] * 4,
+    ],
+)
+def test_other_values_in_few_rows_are_no_known_groups(prepared, texts):
+    n_rows = 300 if len(texts) > 40 else 100
+    assert (
+        codes_of(prepared({"size": SIZES * (n_rows // 100), "seg": few_cells(texts, n_rows)})) == []
+    )
+
+
+def test_one_of_several_columns_in_few_rows_is_no_known_groups(prepared):
+    columns = {"size": SIZES, "seg": few_cells(["gold", "basic"] * 4)}
+    assert codes_of(prepared(columns | {"why": few_cells(["a", "b", "c", "d"] * 4)})) == []
+
+
+def test_a_model_knows_whether_a_column_holds_known_groups(prepared):
+    columns = {"size": SIZES, "seg": few_cells(["gold", "basic"] * 4)}
+    known = Known(("size", "seg"), {"seg": ["basic", "gold"]}, {})
+    assert codes_of(prepared(columns, known)) == []

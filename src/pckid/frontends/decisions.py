@@ -235,6 +235,10 @@ def list_offers(doubt: Doubt) -> list[Offer]:
         case "may name the rows":
             named = Fix("row_names", name, name)
             return [("It names the rows", (named,)), ("It is a number", ())]
+        case "known groups":
+            ways = {"Keep them": "known", "Compare only": "labels"}
+            keep = [(label, (Fix(way, name, name),)) for label, way in ways.items()]
+            return [*keep, category, *([] if data["is_text"] else [("It is a number", ())])]
         case "may be a code" | "no numbers" | "text among numbers" | "earlier result":
             rows = tuple(set_option("drop_rows", row) for row in data.get("rows", ()))
             which = "Leave the row out" if len(rows) == 1 else "Leave the rows out"

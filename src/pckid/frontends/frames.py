@@ -30,6 +30,9 @@ PYTHON = Dialect(
         f"pckid.series.from_long(frame, {', '.join(f'{k}={v!r}' for k, v in columns.items())})"
     ),
     log=lambda columns: f"PCKID(log_columns={list(columns)!r})",
+    groups=lambda name: (
+        f"read the table with drop={[name]!r}, and give them to fit as known=, which keeps them"
+    ),
     yes="take_advice=True",
 )
 """How options are written for users of Python: as parameters of `read_table`."""

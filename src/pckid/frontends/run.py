@@ -246,7 +246,9 @@ class Clustering:
         notes += [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
         asked = estimator.n_clusters_
         if n_found < asked:
-            notes.append(Fact("empty_clusters", {"n_found": n_found, "n_clusters": asked}))
+            known = n_found == len(getattr(estimator, "known_groups_", ()))
+            counts = {"n_found": n_found, "n_clusters": asked}
+            notes.append(Fact("empty_clusters", {**counts, "known": known}))
         if hasattr(estimator, "choice_") and asked >= MAX_CLUSTERS:
             notes.append(Fact("most_clusters", {"n_clusters": asked}))
         if hasattr(estimator, "known_groups_"):

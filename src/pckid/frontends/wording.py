@@ -75,6 +75,8 @@ NOTES = {
     "dropped/values": "Left out, because no two values differ: {columns!l}.",
     "empty_clusters": "Only {n_found} of the {n_clusters} clusters asked for hold rows: the rows "
     "are too alike for more. Give a smaller {say[n_clusters]}.",
+    "empty_clusters/known": "Only {n_found} of the {n_clusters} clusters asked for hold rows: all "
+    "rows are in clusters of known groups. Give a smaller {say[n_clusters]}.",
     "most_clusters": "{n_clusters} clusters are the most that are tried: there may be more. Give a "
     "larger {say[n_clusters]}.",
     "unclustered": "{n_unclustered} of {n_rows} rows {n_unclustered:holds|hold} no value in a "
@@ -179,6 +181,11 @@ PROBLEMS = {
         "than describe them.",
         "If so, leave it out: {aside_or_drop}.",
     ),
+    "known groups": (
+        "{column} is filled in {n_observed} of {n_rows:+row}, with {n_distinct} different values: "
+        "known groups of these rows?",
+        "If so, {groups}. If not, take it as categories ({category}), or leave it out ({drop}).",
+    ),
     "may be a code": (
         "{column} holds numbers with zeros before them, as codes have.",
         "If so, take it as categories ({category}), or leave it out ({drop}).",
@@ -246,6 +253,7 @@ class Dialect(NamedTuple):
     names: Mapping[str, str]  # how single options are written
     lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
     log: Callable[[Sequence[str]], str]  # takes logarithms of columns
+    groups: Callable[[str], str]  # says what keeps the known groups of a column, or compares them
     yes: str = ""  # what takes all advice
     row_names: Callable[[str], str] = lambda name: ""  # how a column is named that names the rows
     settled: bool = False  # whether a model has chosen the columns, so that only cells can change
@@ -273,6 +281,8 @@ def write_note(note: Fact, words: Dialect) -> str:
             more["pairs"] = list_first(pairs)
         case "same_columns":
             more["all"] = words.write([set_option("sheet", "all")])
+        case "empty_clusters" if data["known"]:
+            key += "/known"
         case "known_rows" if data["conflicts"]:
             wrong = [
                 f"row {r} ({brief(a)}, looks like {brief(b)})" for r, a, b in data["conflicts"]
@@ -384,6 +394,8 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
             more["value"] = write([set_option("limits", "value")])
         case "spelling variants":
             more["join"] = f"join them: {write(fix)}" if fix else "write them alike"
+        case "known groups":
+            more["groups"] = words.groups(name)
         case "long tails":
             more["log"] = words.log(data["columns"])
         case "same order":

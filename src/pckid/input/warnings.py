@@ -191,13 +191,19 @@ def warn_empty_rows(n_empty: int, n_samples: int, *, known: bool = False) -> Non
         )
 
 
-def warn_empty_clusters(n_rows: np.ndarray) -> None:
-    """Warn that not all clusters hold rows, by how many each does (n_clusters,)."""
+def warn_empty_clusters(n_rows: np.ndarray, n_known: int = 0) -> None:
+    """Warn that not all clusters hold rows, by how many each does (n_clusters,).
+
+    `n_known` of them are those of known groups.
+    """
     n_found = np.count_nonzero(n_rows)
     if n_found < len(n_rows):
+        why = "the rows are too alike for more"
+        if n_found == n_known:
+            why = "all rows are in clusters of known groups"
         warn_caller(
-            f"Only {n_found} of the {len(n_rows)} clusters asked for hold rows: the rows are too "
-            "alike for more. Ask for fewer with n_clusters.",
+            f"Only {n_found} of the {len(n_rows)} clusters asked for hold rows: {why}. Ask for "
+            "fewer with n_clusters.",
             EmptyClusterWarning,
         )
 

@@ -57,6 +57,10 @@ PAGE = Dialect(
         "together": "As the name of the row, it lets rows that share a value be judged together.",
     },
     lines=lambda columns: "“Several lines per case”",
+    groups=lambda name: (
+        f"the role “{ROLES['known']}” keeps them, and “{ROLES['labels']}” compares the groups "
+        "found with them"
+    ),
     log=lambda columns: "--log on the command line",
 )
 """How options are written for users of the page."""

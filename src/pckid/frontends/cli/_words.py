@@ -28,6 +28,10 @@ SHELL = Dialect(
     },
     row_names=lambda name: as_argument("row_names", name),
     lines=lambda columns: as_arguments(list(columns.items())),
+    groups=lambda name: (
+        f"{as_argument('known', name)} keeps them, and {as_argument('labels', name)} compares the "
+        "clusters with them"
+    ),
     log=lambda columns: as_arguments([("log_columns", name) for name in columns]),
     yes="--yes",
 )

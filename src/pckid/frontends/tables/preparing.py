@@ -31,6 +31,7 @@ from pckid.frontends.tables.numbers import WORDS, MissingTokens, try_numbers
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import (
     ABOUT_USE,
+    find_known_groups,
     find_problems,
     find_rows_below_names,
 )
@@ -110,6 +111,8 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     if options.lines is None:
         problems += [] if known or options.row_names else _find_lines(table, columns, readings)
         problems += [] if known else _find_shapes(columns, problems)
+        groups = None if known or options.known else find_known_groups(columns, rules)
+        problems += [groups] if groups else []
     else:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     release_memory(table.rows)

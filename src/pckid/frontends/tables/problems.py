@@ -29,7 +29,9 @@ NAME_COLUMN = "cluster_name"
 """What it adds where clusters have names."""
 GROUP_COLUMN = "group"
 """What it adds where groups with gaps between them are of several clusters."""
-ABOUT_USE = frozenset({"may name the rows", "may be a code", "earlier result", "repeated ids"})
+ABOUT_USE = frozenset(
+    {"may name the rows", "may be a code", "earlier result", "repeated ids", "known groups"}
+)
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
 _REPEATED = 5  # rows for each different value of a column of codes
@@ -37,6 +39,9 @@ _REPEATED = 5  # rows for each different value of a column of codes
 _LAST_DAY = 2_932_896
 # Two rows of questions, and one of what Qualtrics calls them.
 _MOST_BELOW = 3
+# Known groups: a column is filled in a smaller share of the rows, with so many different values,
+# each so many times.
+_SPARSE, _MOST_GROUPS, _FEWEST_IN_GROUP = 0.2, 15, 3
 
 
 def find_rows_below_names(
@@ -121,6 +126,33 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
                 found.append(Doubt("outlier", name, (), {"value": f"{outlier:g}"}))
             found += _number_problems(name, values, reading, rows)
     return [extra, *found] if extra else found
+
+
+def find_known_groups(columns: Columns, rules: ReadingRules) -> Doubt | None:
+    """Find the column that may hold known groups of a few rows: a few values in few rows.
+
+    These are texts, or the numbers of groups, which count from 0 or 1. In a table with other
+    columns that are as sparse, such as questions asked of few people, there is no such column.
+    """
+    n_rows, sparse = len(columns.X), dict[str, np.ndarray]()
+    for name, x in zip(columns.readings, columns.X.T, strict=True):
+        seen = np.isfinite(x)
+        few = name not in columns.wrong and seen.sum() < _SPARSE * n_rows
+        if few and len(np.unique(x[seen])) > 1:
+            sparse[name] = x[seen]
+    name = next(iter(sparse), "")
+    if len(sparse) != 1 or name in rules.categorical | rules.kept:
+        return None
+    distinct, counts = np.unique(sparse[name], return_counts=True)
+    if len(distinct) > _MOST_GROUPS or counts.min() < _FEWEST_IN_GROUP:
+        return None
+    is_text, reading = name in columns.counts, columns.readings[name]
+    counted = np.array_equal(distinct, distinct[0] + np.arange(len(distinct)))
+    numbered = reading.is_plain and not reading.has_zeros and distinct[0] in (0, 1) and counted
+    if not is_text and not numbered:
+        return None
+    data = {"n_observed": int(counts.sum()), "n_rows": n_rows, "n_distinct": len(distinct)}
+    return Doubt("known groups", name, (), data | {"is_text": is_text})
 
 
 def find_outlier(values: np.ndarray) -> float | None:
