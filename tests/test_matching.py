@@ -176,7 +176,8 @@ def test_columns_are_found_by_their_names(old):
     model = PCKID(3, **SMALL).fit(shuffled, like=before)
     np.testing.assert_array_equal(model.labels_, before.predict(frame))
     with pytest.raises(
-        ValueError, match="X lacks 1 column of the model that `like` names, first 'c'"
+        ValueError,
+        match="1 column of the model that `like` names is not among the columns used, first 'c'",
     ):
         PCKID(3, **SMALL).fit(frame.drop(columns="c"), like=before)
 

@@ -228,9 +228,11 @@ def columns_like(earlier: Any, X: Any) -> Any:
         return X
     lacking = [name for name in names if name not in frame.columns]
     if lacking:
+        verb = "is" if len(lacking) == 1 else "are"
         raise ValueError(
-            f"X lacks {counted(len(lacking), 'column')} of the model that `like` names, first "
-            f"{lacking[0]!r}. Give all of them, empty where nothing is known."
+            f"{counted(len(lacking), 'column')} of the model that `like` names {verb} not among "
+            f"the columns used, first {lacking[0]!r}. Give all of them, empty where nothing is "
+            "known."
         )
     return frame.select(*names).to_native()
 

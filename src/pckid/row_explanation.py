@@ -159,19 +159,19 @@ class RowExplanations(NamedTuple):
         """
         import pandas as pd
 
-        return pd.DataFrame(self.records(), columns=_FIELDS)
+        return pd.DataFrame(self.records(), columns=FIELDS)
 
     def __str__(self) -> str:
         return "\n".join(map(_write_row, self.rows))
 
     def _repr_html_(self) -> str:
         """Show the cells of the rows as a table in a notebook."""
-        wanted = [field for field in _FIELDS if field != "row"]
+        wanted = [field for field in FIELDS if field != "row"]
         rows = [[record[field] for field in wanted] for record in self.records()]
         return html_table(wanted, rows)
 
 
-_FIELDS = (
+FIELDS = (
     "row", "name", "cluster", "other", "confidence",
     "column", "value", "effect", "lost", "gained", "moves_to",
 )  # fmt: skip

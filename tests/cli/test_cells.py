@@ -8,6 +8,7 @@ import pytest
 from helpers import groups
 
 from pckid import explain_rows, load, next_cells, read_table
+from pckid.acquisition import NextCell
 
 QUICK = ["-k", 3, "--set", "n_inits=5", "--set", "max_components=6", "--no-assess"]
 
@@ -53,6 +54,8 @@ def test_no_cell_to_measure_is_an_empty_table_and_batches_are_refused(tmp_path, 
     options = ["-k", 2, *QUICK[2:], "--next-cells", "cells.csv", "--out", "o.csv"]
     assert "No row is doubtful." in pckid("cluster", "t.csv", *options).err
     assert read_rows(tmp_path / "cells.csv") == []
+    header = (tmp_path / "cells.csv").read_text(encoding="utf-8").strip().split(",")
+    assert header == [field for field in NextCell._fields if field != "name"]
     told = pckid("cluster", "t.csv", *options, "--stream")
     assert told.code == 2
     assert "--next-cells needs the table in memory" in told.err

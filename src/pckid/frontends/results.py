@@ -134,7 +134,9 @@ def write_labels(
         return write_rows_of(model, rows, writer, Layout(kept, outliers=outliers))
 
 
-def tabulate_cells(records: Sequence[dict[str, Any]], ids: Sequence[str] | None) -> FileTable:
+def tabulate_cells(
+    records: Sequence[dict[str, Any]], fields: Sequence[str], ids: Sequence[str] | None
+) -> FileTable:
     """Lay out what was found of single cells as a table: rows count from 1, and may have names."""
     lines = []
     for record in records:
@@ -142,7 +144,7 @@ def tabulate_cells(records: Sequence[dict[str, Any]], ids: Sequence[str] | None)
         # A column holds numbers and categories of all columns of the table.
         value = {"value": str(record["value"])} if "value" in record else {}
         lines.append({**record, "name": None} | named | value)
-    columns = [name for name in (lines[0] if lines else ["row"]) if ids or name != "name"]
+    columns = [name for name in fields if ids or name != "name"]
     return FileTable(pa.table({name: [line[name] for line in lines] for name in columns}))
 
 

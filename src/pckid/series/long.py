@@ -183,8 +183,9 @@ def from_long(
         )
     if dates and like is None and (bins.locate(first) > 0).mean() > _SHARE_LATE:
         notes.append(
-            "Cases start at different dates: from_first=True (--from-first) counts days from the "
-            "first line of each case, if that is what they have in common."
+            "Cases start at different dates, and time is counted by the calendar. To count days "
+            "from the first line of each case instead, add --from-first (from_first=True in "
+            "Python)."
         )
     options = {**names, "from_first": from_first}
     form = SeriesFormat("from_long", options, tuple(found), tuple(kept), bins)

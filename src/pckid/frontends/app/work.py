@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.jobs import Tell
+from pckid.acquisition import NextCell
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
@@ -135,7 +136,9 @@ def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
     kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
     made = _write_tables(found, made, kinds)
     if made.summary.next_cells:
-        cells = tabulate_cells(made.summary.next_cells.records(), found.prepared.ids)
+        cells = tabulate_cells(
+            made.summary.next_cells.records(), NextCell._fields, found.prepared.ids
+        )
         rows = io.BytesIO()
         with TableWriter(rows, kind="csv", escape_formulas=True) as writer:
             writer.write(cells, {})

@@ -15,7 +15,7 @@ from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument
 from pckid._utils.parallel import n_threads
 from pckid._utils.text import list_first
-from pckid.acquisition import next_cells
+from pckid.acquisition import NextCell, next_cells
 from pckid.assessment import Assessment
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
@@ -179,7 +179,7 @@ def _cluster(
     totals, layout = _write(found, given, assessment, sentences)
     if given.next_cells:
         cells = next_cells(estimator, prepared.frame)
-        write_cells(found, cells.records(), given.next_cells, given)
+        write_cells(found, cells.records(), NextCell._fields, given.next_cells, given)
         sentences.append(cells.sentence)
     if given.model_path:
         found.save(given.model_path)

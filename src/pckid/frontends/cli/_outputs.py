@@ -105,8 +105,12 @@ def write_rows(
 
 
 def write_cells(
-    found: Clustering, records: Sequence[dict[str, Any]], path: str, given: SimpleNamespace
+    found: Clustering,
+    records: Sequence[dict[str, Any]],
+    fields: Sequence[str],
+    path: str,
+    given: SimpleNamespace,
 ) -> None:
     """Write what was found of single cells as a table; rows count from 1, named by --id."""
     with open_writer(path, escape_formulas=given.escape_formulas) as writer:
-        writer.write(tabulate_cells(records, found.prepared.ids), {})
+        writer.write(tabulate_cells(records, fields, found.prepared.ids), {})

@@ -22,7 +22,7 @@ from pckid.frontends.placing import load_known
 from pckid.frontends.run import assign_clusters
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.scanning import open_table
-from pckid.row_explanation import explain_rows
+from pckid.row_explanation import FIELDS, explain_rows
 
 
 def run_predict(given: SimpleNamespace) -> int:
@@ -52,7 +52,7 @@ def _place(given: SimpleNamespace) -> int:
     _words.tell_notes(n for n in found.list_notes(totals, layout) if n.code != "unclustered")
     if given.explain:
         explained = explain_rows(found.estimator, prepared.frame)
-        write_cells(found, explained.records(), given.explain, given)
+        write_cells(found, explained.records(), FIELDS, given.explain, given)
     compared = found.compare()
     if not compared.alike and not given.strict:
         note(str(compared))

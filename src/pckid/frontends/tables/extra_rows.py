@@ -1,6 +1,7 @@
 """Rows at the end of a table that are no data: totals and averages, found by arithmetic."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 
 import numpy as np
 
@@ -10,8 +11,9 @@ from pckid.frontends.tables.scanning import OpenTable
 
 _MOST_ROWS = 3
 _FEWEST_ABOVE, _FEWEST_COLUMNS = 3, 2
-# A sum is exact but for rounding of its terms; a mean may be written with fewer digits.
-_OFF_SUM, _OFF_MEAN = 1e-9, 1e-3
+# A sum is exact but for rounding of its terms. A mean may be rounded to the digits it is written
+# with, but where these are few beside the standard deviation, rows of data agree with it by chance.
+_OFF_SUM, _OFF_MEAN = 1e-9, 0.01
 
 
 def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | None:
@@ -50,9 +52,20 @@ def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool, bool]] |
     if len(seen) == 0 or seen.min() == seen.max():
         return None
     total, size, mean = seen.sum(), np.abs(seen).sum(), seen.mean()
+    exact, rounded = _OFF_SUM * size / len(seen), _OFF_MEAN * seen.std()
     return [
-        (abs(x - total) <= _OFF_SUM * size, abs(x - mean) <= _OFF_MEAN * abs(mean), True)
+        (
+            abs(x - total) <= _OFF_SUM * size,
+            abs(x - mean) <= max(exact, min(rounded, _half_unit(x))),
+            True,
+        )
         if x and np.isfinite(x)
         else (False, False, x == x)
         for x in last.tolist()
     ]
+
+
+def _half_unit(x: float) -> float:
+    """Compute half a unit of the last digit that a number is written with."""
+    exponent = Decimal(repr(x)).as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent)
