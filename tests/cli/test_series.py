@@ -137,7 +137,7 @@ def test_columns_that_cases_need_are_never_to_be_dropped(pckid, visits, column, 
     visits.assign(test="t", **{column: values * times}).to_csv("visits.csv", index=False)
     how = [*HOW, "--variable", "test", "--value", "hb"]
     page = pckid("inspect", "visits.csv", *how).out.decode()
-    assert "correct the file" in page
+    assert "Correct the file" in page
     for text in (page, pckid("cluster", "visits.csv", *how, *QUICK, "--yes").err):
         assert f"'{column}' holds" in text
         assert f"--drop {column}" not in text

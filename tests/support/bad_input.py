@@ -117,7 +117,7 @@ READ = {
     "numbers around 1e300": (csv(X * 1e300), ""),
     "a column with no value": (written(""), "Left out, because no two values differ: e"),
     "dates": (written("202{}-01-15 10:00"), "--dates use takes them as days"),
-    "a column with one text": (written("blue"), "(1 of categories)"),
+    "a column with one text": (written("blue"), "no two values differ: e"),
     "two columns of one name": (csv(names="a,a,c,d"), "the second is now 'a (2)'"),
 }
 # These are clustered too, and something is said.
