@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from pckid import load, save
+
 xlsxwriter = pytest.importorskip("xlsxwriter")
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
@@ -182,3 +184,32 @@ def test_a_row_of_units_is_left_out_of_new_rows_as_of_the_models_own(pckid, tmp_
     assert json.loads(done.out)["cluster_sizes"] == [20, 20], done.err
     for name in ("with.csv", "without.csv"):
         assert json.loads(pckid("predict", "m", name, "--json").out)["cluster_sizes"] == [20, 20]
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [
+        {"dates": ["someday"]},
+        {"dates": ["nowhere=use"]},
+        {"numbers": ["age=one"]},
+        {"limits": ["none"]},
+        {"delimiter": ["::"]},
+        {"decimal": ["x"]},
+        {"encoding": ["martian"]},
+    ],
+)
+def test_unsound_notes_of_a_model_are_not_blamed_on_options(pckid, tmp_path, model, noted):
+    write(tmp_path / "new.csv", model)
+    (tmp_path / "latin.csv").write_bytes((tmp_path / "new.csv").read_bytes() + b"\n1,\xe9,3\n")
+    save(load(tmp_path / "m"), tmp_path / "forged", reading=noted)
+    done = pckid("predict", "forged", "latin.csv" if "encoding" in noted else "new.csv")
+    assert done.code == 4
+    assert "The model's notes on how to read tables are not sound" in done.err
+    assert "Invalid value" not in done.err
+
+
+def test_options_given_beside_a_model_are_blamed_themselves(pckid, tmp_path, model):
+    write(tmp_path / "new.csv", model)
+    save(load(tmp_path / "m"), tmp_path / "own", reading={"dates": ["use"]})
+    done = pckid("predict", "own", "new.csv", "--dates", "someday")
+    assert (done.code, "--dates" in done.err) == (2, True)

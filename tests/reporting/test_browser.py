@@ -149,6 +149,19 @@ def test_a_phone_has_no_boxes_that_scroll_and_large_targets(browser, page):
     )
     assert small == []
     assert browser.run("return document.documentElement.scrollWidth") <= 390
+    # Several names in a cell are one text, whose commas follow the names.
+    gaps = browser.run(
+        "return Array.from(document.querySelectorAll('#trust td.text bdi'))"
+        ".filter((name) => name.nextSibling?.textContent.startsWith(','))"
+        ".map((name) => {"
+        "  const comma = document.createRange();"
+        "  comma.selectNodeContents(name.nextSibling);"
+        "  const [after] = comma.getClientRects();"
+        "  return after.left - Array.from(name.getClientRects()).at(-1).right;"
+        "})"
+    )
+    assert gaps
+    assert max(map(abs, gaps)) < 1
 
 
 def test_answers_and_units_are_written_as_they_are_in_the_table(report):

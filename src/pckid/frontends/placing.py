@@ -1,11 +1,12 @@
 """A model and how its own table was read: written into its file, and read from it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pckid.cluster import PCKID
-from pckid.exceptions import PckidModelError
+from pckid.exceptions import OptionError, PckidModelError
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
@@ -47,6 +48,20 @@ class KnownModel(NamedTuple):
     reading: ReadOptions
     known: Known
     na_values: list[str]  # what was missing in its own table
+    noted: frozenset[str]  # options of reading that its file sets, and nobody else
+
+    @contextmanager
+    def refusing_notes(self) -> Iterator[None]:
+        """Blame the model's file for what does not suit a table, if nobody else asked for it."""
+        try:
+            yield
+        except OptionError as error:
+            if not self.noted.issuperset(error.options):
+                raise
+            raise PckidModelError(
+                f"The model's notes on how to read tables are not sound: {error} Its file is "
+                "damaged, or from another version of pckid. Fit the model again."
+            ) from None
 
 
 def load_known(
@@ -72,6 +87,7 @@ def load_known(
     same: dict[str, Any] = {
         key: kept[key][-1] for key in _KEPT if kept[key] and getattr(reading, key) is None
     }
+    noted = {*same, *(key for key in _LISTS if kept[key] and not getattr(columns, key))}
     if reading.encoding is None:
         # A table of another month may be UTF-8, which any other encoding reads as something else.
         same["fallback_encoding"] = same.pop("encoding", None)
@@ -79,10 +95,11 @@ def load_known(
     more: dict[str, Any] = {key: (*kept[key], *getattr(columns, key)) for key in _LISTS}
     if kept["limits"] and not columns.limits:
         more["limits"] = kept["limits"][-1]
+        noted.add("limits")
     # Rows that look like totals or units are left out where those of the model's table were.
     more["take_advice"] = bool(kept["skip_last"] or kept["skip_below"])
     columns = replace(columns, decimal=reading.decimal, lines=lines, **more)
-    return KnownModel(estimator, columns, reading, known, kept["na_values"])
+    return KnownModel(estimator, columns, reading, known, kept["na_values"], frozenset(noted))
 
 
 def _kept_reading(reading: Mapping[str, Any]) -> dict[str, list[str]]:

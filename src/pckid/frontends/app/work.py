@@ -97,9 +97,10 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
     content.name = model.name
     with _warnings_kept() as said:
         known = load_known(content, ColumnOptions(missing_columns=missing_columns), upload.reading)
-        table = upload._replace(reading=known.reading).open()
-        tell(0.5, "Placing rows")
-        prepared = prepare_table(table, known.columns, known.known)
+        with known.refusing_notes():
+            table = upload._replace(reading=known.reading).open()
+            tell(0.5, "Placing rows")
+            prepared = prepare_table(table, known.columns, known.known)
         words = PAGE._replace(settled=True)
         refuse_undecided(prepared, words)
         notes = write_findings(prepared, words)

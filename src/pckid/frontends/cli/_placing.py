@@ -42,9 +42,11 @@ def _place(given: SimpleNamespace) -> int:
         remark(f"Missing, as for the model's own table: {codes}.")
     if given.out_long and model.columns.lines is None:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")
-    table = open_table(given.table, model.reading)
-    _words.tell_notes(table.notes)
-    prepared, words = prepare_table(table, model.columns, model.known), _words.SHELL_FOR_MODEL
+    with model.refusing_notes():
+        table = open_table(given.table, model.reading)
+        _words.tell_notes(table.notes)
+        prepared = prepare_table(table, model.columns, model.known)
+    words = _words.SHELL_FOR_MODEL
     _words.tell_prepared(prepared, words)
     found = assign_clusters(model.estimator, prepared, given.outliers)
     layout = found.layout(given.outliers)

@@ -244,7 +244,7 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
     delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
     encoding = find_encoding(start, given.encoding)
     if given.fallback_encoding and encoding == "utf-8" and not is_utf8(source):
-        encoding = given.fallback_encoding
+        encoding = find_encoding(start, given.fallback_encoding)
     text = ""
     for piece in islice(utf8_pieces(source, encoding, _SAMPLE), 16):
         text += piece.decode("utf-8", "ignore")

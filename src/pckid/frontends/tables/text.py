@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from pckid._utils.text import counted
-from pckid.exceptions import TableError
+from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import set_option
 from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import PIECE, Source
@@ -34,7 +34,9 @@ def find_encoding(start: bytes, encoding: str | None) -> str:
     try:
         io.TextIOWrapper(io.BytesIO(), encoding)
     except LookupError:
-        raise TableError(f"There is no encoding {encoding!r}; try utf-8 or cp1252.") from None
+        raise OptionError(
+            f"There is no encoding {encoding!r}; try utf-8 or cp1252.", "encoding"
+        ) from None
     return encoding
 
 

@@ -32,12 +32,15 @@ function showMap(store) {
   store.on("hover", point);
 }
 
+// Where there is less room, as for a moment while a page is printed, margins alone would fill it.
+const NARROWEST = 80;
+
 /** Draw whenever an element has another width; what is returned draws again with the last one. */
 function whenWidthChanges(place, draw) {
   let width = 0;
   new ResizeObserver(() => {
     const now = Math.floor(place.clientWidth);
-    if (now > 0 && now !== width) draw((width = now));
+    if (now >= NARROWEST && now !== width) draw((width = now));
   }).observe(place);
   return () => width > 0 && draw(width);
 }
