@@ -281,6 +281,17 @@ def test_categories_have_null_tables_too():
     assert assess(model, X, n_null=9, n_resamples=0, random_state=1).has_groups is False
 
 
+def test_a_table_may_have_categories_alone():
+    group = np.arange(60) % 2
+    frame = pd.DataFrame(
+        {name: np.where(group, f"{name}1", f"{name}2") for name in ("colour", "form", "kind")}
+    )
+    frame.loc[::7, "form"] = None
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(frame)
+    caveats = find_caveats(model, to_matrix(model, frame), model.labels_, whole=True)
+    assert caveats["selected"] == []
+
+
 def test_rows_without_a_value_have_no_stability():
     X = blobs()
     X[5] = np.nan

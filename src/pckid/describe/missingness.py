@@ -195,4 +195,6 @@ def find_selected_columns(values: np.ndarray) -> list[int]:
     scores = np.abs(covariances) * np.sqrt(n / np.where(variances > 0, variances, np.inf).T).T
     np.fill_diagonal(scores, 0.0)
     n_pairs = max(scores.size - len(scores), 1)
-    return np.flatnonzero(scores.max(axis=0) > norm.isf(_SELECTED / 2 / n_pairs)).tolist()
+    # A table may have categories alone, so no column at all.
+    most = scores.max(axis=0, initial=0.0)
+    return np.flatnonzero(most > norm.isf(_SELECTED / 2 / n_pairs)).tolist()
