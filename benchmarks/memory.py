@@ -41,7 +41,7 @@ FITS: list[tuple[int, int, dict[str, Any]]] = [
 ]
 # Kinds of files that are read in batches, and their rows.
 FILES = [("parquet", 200_000), ("csv", 200_000)]
-_MOST_MEGABYTES = 600
+_MAX_MEGABYTES = 600
 
 
 def cluster_dataset(source: str, out: str, model: PCKID, columns: Any = None) -> Any:
@@ -160,8 +160,8 @@ def main(argv: list[str] | None = None) -> None:
     else:
         rows = fits() + file_fits()
     write_json(options.json, {"command_line": line, "fits": rows})
-    if not options.quick and line["megabytes"] > _MOST_MEGABYTES:
-        sys.exit(f"The command line took more than {_MOST_MEGABYTES} MB.")
+    if not options.quick and line["megabytes"] > _MAX_MEGABYTES:
+        sys.exit(f"The command line took more than {_MAX_MEGABYTES} MB.")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ METHODS = {
 }
 SIZES = (100, 300, 1000, 3000, 10_000, 100_000, 1_000_000)
 # Distances between all rows would not fit into memory beyond.
-_MOST_OF_SPECTRAL = 10_000
+_MAX_OF_SPECTRAL = 10_000
 
 
 def repeats_for(n: int) -> int:
@@ -32,7 +32,7 @@ def repeats_for(n: int) -> int:
 
 def measure_size(n: int, worker: Worker) -> list[dict[str, Any]]:
     """Fit every method that can be fitted to so many rows."""
-    methods = [m for m in METHODS if m != "knn_spectral" or n <= _MOST_OF_SPECTRAL]
+    methods = [m for m in METHODS if m != "knn_spectral" or n <= _MAX_OF_SPECTRAL]
     contenders = {method: (worker, {"n": n, "method": method}) for method in methods}
     found = in_turns(contenders, repeats_for(n))
     own = found["default"]["seconds"]

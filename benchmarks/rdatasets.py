@@ -38,8 +38,8 @@ from experiments.datasets.tables import LABEL, MAX_CATEGORIES
 MIN_ROWS, MAX_ROWS = 60, 2000
 MIN_COLUMNS, MAX_COLUMNS = 3, 300
 N_CLASSES = (2, 10)
-LEAST_SHARE = 0.05
-LEAST_KAPPA = 0.3
+MIN_SHARE = 0.05
+MIN_KAPPA = 0.3
 
 
 def usable_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -68,7 +68,7 @@ def could_be_classes(column: pd.Series) -> bool:
     if pd.api.types.is_numeric_dtype(column) or column.isna().any():
         return False
     shares = column.value_counts(normalize=True)
-    return N_CLASSES[0] <= len(shares) <= N_CLASSES[1] and shares.min() >= LEAST_SHARE
+    return N_CLASSES[0] <= len(shares) <= N_CLASSES[1] and shares.min() >= MIN_SHARE
 
 
 def learnable(frame: pd.DataFrame, name: str) -> float:
@@ -89,7 +89,7 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame | None:
         frame = frame.sample(MAX_ROWS, random_state=0).sort_index()
     kappas = {name: learnable(frame, name) for name in frame if could_be_classes(frame[name])}
     best = max(kappas, key=kappas.__getitem__, default=None)
-    if best is None or kappas[best] < LEAST_KAPPA:
+    if best is None or kappas[best] < MIN_KAPPA:
         return None
     if pd.get_dummies(frame.drop(columns=best)).shape[1] > MAX_COLUMNS:
         return None

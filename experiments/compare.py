@@ -30,7 +30,7 @@ ANSWERS = {
     "structure": "Called structure without gaps",
     "none": "Called no clear groups",
 }
-LEAST_AGREEMENT = 0.2
+MIN_AGREEMENT = 0.2
 """Classes show as clusters in a case if the median ARI of all methods is higher."""
 
 
@@ -139,7 +139,7 @@ def split_by_agreement(rows: Sequence[Row]) -> dict[str, list[Row]]:
     shown = {
         case
         for case, median in zip(tables.case_names(rows), agreement, strict=True)
-        if median > LEAST_AGREEMENT
+        if median > MIN_AGREEMENT
     }
     parts: dict[str, list[Row]] = {name: [] for name in STRATA}
     for row in rows:

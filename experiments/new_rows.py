@@ -23,7 +23,7 @@ from pckid.assessment import Answer
 from pckid.spectral.membership import match_labels
 
 N_FIT, N_NEW, N_FEATURES = 600, 300, 10
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 
 
 def draw_rows(rng: np.random.Generator, n: int, centers: NDArray, tail: float | None) -> NDArray:
@@ -135,7 +135,7 @@ def new_rows_command(folders: Sequence[str], runs: int, seed: int, jobs: int, ou
         for run in range(max(1, runs // 4))
         for size in ((75, 4), (40, 10))
     ]
-    cases = cases_of(None, folders, max_rows=MOST_ROWS) if folders else []
+    cases = cases_of(None, folders, max_rows=MAX_ROWS) if folders else []
     for run in range(max(1, runs // 20)):
         for case in cases:
             table_seed, own = seeds(seed, case, run)

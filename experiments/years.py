@@ -21,7 +21,7 @@ from experiments.output import Call, Found, call_all, experiment, write_found
 from experiments.run import seeds
 from pckid import PCKID
 
-N_ROWS, N_FEATURES, MISSING, MOST_ROWS = 600, 6, 0.15, 1500
+N_ROWS, N_FEATURES, MISSING, MAX_ROWS = 600, 6, 0.15, 1500
 SHARES = (0.4, 0.25, 0.2, 0.15)
 # How far the centres of groups are from the middle, in standard deviations of a column.
 APART = (3.0, 4.0)
@@ -129,7 +129,7 @@ def years_command(folders: Sequence[str], runs: int, seed: int, jobs: int, out: 
     ]
     calls += [(refuse_unit, (seed + run,)) for run in range(runs)]
     for run in range(max(1, runs // 20)):
-        for case in cases_of(None, folders, max_rows=MOST_ROWS) if folders else []:
+        for case in cases_of(None, folders, max_rows=MAX_ROWS) if folders else []:
             table_seed, own = seeds(seed, case, run)
             X, y = case.draw(table_seed)[:2]
             X = X[~np.isnan(X).all(axis=1)]

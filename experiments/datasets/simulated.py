@@ -27,7 +27,7 @@ SEPARATED = 0.9
 
 _N_ROWS = (60, 1000)
 _MAX_MISSING = 0.5
-_LEAST_PER_GROUP = 15
+_MIN_PER_GROUP = 15
 _N_TRIES = 25
 
 
@@ -40,7 +40,7 @@ def draw_with_groups(
     rows. The centres move apart until k-means finds the groups of the complete table, with an
     adjusted Rand index of 0.9 at least.
     """
-    n_rows = _log_uniform((max(sizes[0], _LEAST_PER_GROUP * n_groups), sizes[1]), rng)
+    n_rows = _log_uniform((max(sizes[0], _MIN_PER_GROUP * n_groups), sizes[1]), rng)
     discrete = family in ("ordinal 1 to 5", "0/1")
     n_columns = int(rng.integers(12 if discrete else 4, 21))
     shares = rng.dirichlet(np.full(n_groups, 10.0))

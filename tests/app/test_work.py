@@ -142,7 +142,7 @@ def result_upload(result):
 
 
 def test_a_large_workbook_is_written_when_it_is_asked_for(sixty_rows, monkeypatch):
-    monkeypatch.setattr("pckid.frontends.app.work.MOST_CELLS", 100)
+    monkeypatch.setattr("pckid.frontends.app.work.MAX_CELLS", 100)
     result = run(sixty_rows)
     assert "clusters.xlsx" not in result.files
     settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
@@ -151,7 +151,7 @@ def test_a_large_workbook_is_written_when_it_is_asked_for(sixty_rows, monkeypatc
 
 
 def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(sixty_rows, monkeypatch):
-    monkeypatch.setattr(workbook_writing, "MOST_ROWS", 60)
+    monkeypatch.setattr(workbook_writing, "MAX_ROWS", 60)
     result = run(sixty_rows)
     assert "clusters.csv" in result.files
     assert "clusters.xlsx" not in result.files

@@ -135,7 +135,7 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.frontends.tables import workbook_writing
     from pckid.frontends.tables.table import FileTable
 
-    monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
+    monkeypatch.setattr(workbook_writing, "MAX_ROWS", 4)
     table = FileTable(pa.table({"a": [1, 2, 3]}))
     write_table(io.BytesIO(), table, {}, kind="xlsx")
     table = FileTable(pa.table({"a": [1, 2, 3, 4]}))
@@ -146,7 +146,7 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
 def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeypatch):
     from pckid.frontends.tables import workbook_writing
 
-    monkeypatch.setattr(workbook_writing, "MOST_ROWS", 344)
+    monkeypatch.setattr(workbook_writing, "MAX_ROWS", 344)
     monkeypatch.setattr("pckid.frontends.cli._clustering.fit_clusters", None)
     result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 3

@@ -164,7 +164,7 @@ def test_one_process_answers_many_requests(tmp_path, monkeypatch):
     assert isolation._idle == [child]
     assert read_source(path).data.num_rows == 9
     # After a larger file it may hold memory.
-    monkeypatch.setattr(isolation, "_LARGEST_KEPT", 10)
+    monkeypatch.setattr(isolation, "_MAX_KEPT", 10)
     assert scan_table(path).data.equals(found)
     assert not isolation._idle
     assert child.returncode is not None

@@ -74,7 +74,7 @@ Watch = Callable[[], AbstractContextManager[Callable[[int, int | None, str], Non
 phase; None where nobody watches."""
 
 # What sets clusters apart is not searched for in larger tables, nor said of many clusters.
-_MOST_CELLS, _MOST_COLUMNS, _MOST_DESCRIBED = 5_000_000, 1000, 10
+_MAX_CELLS, _MAX_COLUMNS, _MAX_DESCRIBED = 5_000_000, 1000, 10
 
 
 def fit_clusters(
@@ -136,7 +136,7 @@ class Clustering:
             sample, known = self.rows.surveyed.sample(MAX_JUDGED)
             labels, *_ = place_rows(self.estimator._fitted, sample, known)
             return sample, labels
-        if self.prepared.X.size > _MOST_CELLS:
+        if self.prepared.X.size > _MAX_CELLS:
             return self.prepared.X, self.results[0]
         return to_matrix(self.estimator, self.prepared.frame), self.results[0]
 
@@ -198,8 +198,8 @@ class Clustering:
         has_groups = assessment is None or assessment.has_groups is not False
         estimator, (values, labels) = self.estimator, self.judged
         n_clusters, forms = int(labels.max(initial=0)) + 1, self.prepared.units | self.dates
-        few = 1 < n_clusters <= _MOST_DESCRIBED and values.shape[1] <= _MOST_COLUMNS
-        if not few or values.size > _MOST_CELLS:
+        few = 1 < n_clusters <= _MAX_DESCRIBED and values.shape[1] <= _MAX_COLUMNS
+        if not few or values.size > _MAX_CELLS:
             return {}
         titles = title_columns(self.prepared.series)
 

@@ -14,8 +14,8 @@ from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.input.sentinels import describe_codes
 
-_SHOWN, _LONGEST_ADVICE = 12, 500
-_FEWEST_ALIKE = 4  # columns with the same problem that are named in one sentence
+_SHOWN, _MAX_ADVICE_LENGTH = 12, 500
+_MIN_ALIKE = 4  # columns with the same problem that are named in one sentence
 _THOUSANDS = {"": "no thousands separator", " ": "thousands ' '"}
 
 LEFT_OUT = {
@@ -423,7 +423,7 @@ def group_problems(problems: Sequence[Doubt]) -> Iterator[list[Doubt]]:
         keys.append((problem.code, problem.stops, *fixes))
         groups.setdefault(keys[-1], []).append(problem)
     for problem, key in zip(problems, keys, strict=True):
-        if len(groups[key]) < _FEWEST_ALIKE:
+        if len(groups[key]) < _MIN_ALIKE:
             yield [problem]
         elif problem is groups[key][0]:
             yield groups[key]
@@ -478,7 +478,7 @@ def refuse_undecided(prepared: Prepared, words: Dialect) -> None:
     written = words.write(advised)
     ways = [
         words.yes if advised and not words.settled else "",
-        written * (len(written) <= _LONGEST_ADVICE),
+        written * (len(written) <= _MAX_ADVICE_LENGTH),
     ]
     if any(ways):
         lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")

@@ -13,12 +13,12 @@ from pckid.frontends.options import CaseOptions
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.wording import write_alike, write_evidence
 
-_MOST_ROUNDS = 5
+_MAX_ROUNDS = 5
 
 
 def take_advice(state: TableState, find: Callable[[], Sequence[Doubt]]) -> None:
     """GivenAnswer every question as advised; what is fixed may bring more to light."""
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         for group in open_questions(find(), state):
             if group[0].fix:
                 _settle(state.answer, find_answers(group)[0])

@@ -28,7 +28,7 @@ _OF_LINES = {
     "variable": "Column that says what was measured, if each line has one value",
     "value": "Column of these values",
 }
-_MOST_KEPT = 8
+_MAX_KEPT = 8
 
 
 def draw_table(upload: Upload) -> None:
@@ -100,7 +100,7 @@ def _once(key: Any, work: Any, *arguments: Any) -> Any:
     """Compute something, unless it is among what was computed last."""
     known = kept().setdefault("known", {})
     if key not in known:
-        for old in list(known)[: -_MOST_KEPT + 1]:
+        for old in list(known)[: -_MAX_KEPT + 1]:
             del known[old]
         known[key] = work(*arguments)
     return known[key]

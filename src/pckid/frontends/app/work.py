@@ -30,7 +30,7 @@ from pckid.n_clusters import CHOOSING
 from pckid.reporting import Report
 from pckid.significance.new_rows import RowComparison
 
-MOST_CELLS = 200_000
+MAX_CELLS = 200_000
 """A workbook of up to so many cells is written with the other files."""
 
 
@@ -134,7 +134,7 @@ def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
     files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
     # A workbook takes many times as long as a text: a large one is written when it is asked for.
     n_cells = len(found.prepared.X) * len(found.prepared.table.names)
-    kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
+    kinds = ["xlsx", "csv"] if n_cells <= MAX_CELLS else ["csv"]
     made = _write_tables(found, made, kinds)
     if made.summary.next_cells:
         cells = tabulate_cells(

@@ -9,8 +9,8 @@ from pckid.frontends.options import set_option
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.scanning import OpenTable
 
-_MOST_ROWS = 3
-_FEWEST_ABOVE, _FEWEST_COLUMNS = 3, 2
+_MAX_ROWS = 3
+_MIN_ABOVE, _MIN_COLUMNS = 3, 2
 # A sum is exact but for rounding of its terms. A mean may be rounded to the digits it is written
 # with, but where these are few beside the standard deviation, rows of data agree with it by chance.
 _OFF_SUM, _OFF_MEAN = 1e-9, 0.01
@@ -29,13 +29,13 @@ def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | 
     n_last = min(table.n_rows, 100)
     n_below = min((n_last - 1 - each[-1] for each in last if len(each)), default=0)
     end = table.n_rows - int(n_below)
-    for n_rows in range(1, _MOST_ROWS + 1):
-        if end < _FEWEST_ABOVE + n_rows:
+    for n_rows in range(1, _MAX_ROWS + 1):
+        if end < _MIN_ABOVE + n_rows:
             break
         kinds = [_compare(values[:end], n_rows) for values in columns.values()]
         told = np.array([kind for kind in kinds if kind is not None]).reshape(-1, n_rows, 3)
         sums, means, seen = told.sum(axis=0).T
-        if (np.maximum(sums, means) >= np.maximum(_FEWEST_COLUMNS, seen / 2)).all():
+        if (np.maximum(sums, means) >= np.maximum(_MIN_COLUMNS, seen / 2)).all():
             n_all = table.n_rows - end + n_rows
             fix = set_option("skip_last", table.parts[-1].n_below + n_all)
             return Doubt("extra rows", next(iter(columns)), (end,), {"n_rows": n_all}, (fix,))

@@ -62,7 +62,7 @@ _DECIMAL = re.compile(
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 # Of units of these a capital M is a million, and a small one a thousandth.
 _WITH_PREFIX = frozenset({"w", "wh", "v", "a", "pa", "j", "hz", "n", "bar"})
-_LONGEST_CELL, _MOST_EXAMPLES = 40, 50
+_MAX_CELL_LENGTH, _MAX_EXAMPLES = 40, 50
 
 
 class NumberFormat(NamedTuple):
@@ -150,10 +150,10 @@ class Shapes:
         _, first, index = np.unique(coded.indices, return_index=True, return_inverse=True)
         n_cells = np.bincount(index, counts, len(first)).astype(int).tolist()
         for shape, place, n in zip(coded.dictionary.to_pylist(), first, n_cells, strict=True):
-            if len(shape) > _LONGEST_CELL:
+            if len(shape) > _MAX_CELL_LENGTH:
                 continue
             self.counts[shape] = n
-            if len(self.examples) < _MOST_EXAMPLES:
+            if len(self.examples) < _MAX_EXAMPLES:
                 self.examples[shape] = texts[place].as_py()
 
 

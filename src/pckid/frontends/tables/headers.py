@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 Grid = list[list[Any]]
 Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column) from 0
 
-_MOST_HEADER_ROWS = 4
-_MOST_TITLES = 20
+_MAX_HEADER_ROWS = 4
+_MAX_TITLES = 20
 _NEARLY_ALL = 0.8
-_LONGEST_NUMBER = 40
-_FEWEST_ROWS, _MOST_CELLS = 4, 100_000
+_MAX_NUMBER_LENGTH = 40
+_MIN_ROWS, _MAX_CELLS = 4, 100_000
 _NUMBER = re.compile(r"[+\-−–]?[$€£]?\s?[\d.,'’\s]*\d[\d.,'’\s]*([eE][+-]?\d+)?\s?[%€$£]?[-−–]?")
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 _YEAR = re.compile(r"(18|19|20|21)\d\d(\.0)?")
@@ -36,13 +36,13 @@ def find_names(rows: Grid) -> NamesRow:
     fills at most half of the columns, or what cannot be names, with a row of texts above numbers
     below it.
     """
-    rows = rows[: max(_FEWEST_ROWS, _MOST_CELLS // max(len(rows[0]), 1))]
+    rows = rows[: max(_MIN_ROWS, _MAX_CELLS // max(len(rows[0]), 1))]
     kinds = [[_kind(cell) for cell in row] for row in rows]
     filled = [i for i, row in enumerate(kinds) if any(row)]
     if not filled:
         return NamesRow(0, False, False)
     # A remark beside the table makes no column.
-    fewest = 2 if len(filled) > _FEWEST_ROWS else 1
+    fewest = 2 if len(filled) > _MIN_ROWS else 1
     columns = [len(kinds) - column.count("") for column in zip(*kinds, strict=True)]
     used = [j for j, n_cells in enumerate(columns) if n_cells >= fewest]
     counts = [sum(bool(row[j]) for j in used) for row in kinds]
@@ -71,12 +71,12 @@ def find_names(rows: Grid) -> NamesRow:
         )
 
     n_titles = next((k for k, i in enumerate(filled) if not is_title(i)), 0)
-    found = filled[n_titles if n_titles <= _MOST_TITLES else 0]
+    found = filled[n_titles if n_titles <= _MAX_TITLES else 0]
     is_remark = str(rows[found][0]).lstrip().startswith("#")
     if is_remark or not {"number", "value"}.isdisjoint(kinds[found]):
         # Names are texts alone, right below that or below a blank row; more rows follow them.
         place = filled.index(found) + 1
-        after = filled[place : place + _MOST_TITLES][: len(filled) // 2 + 1 - place]
+        after = filled[place : place + _MAX_TITLES][: len(filled) // 2 + 1 - place]
         begins = [i for i in after if i == after[0] or not any(kinds[i - 1])]
         texts = [i for i in begins if all(kinds[i][j] in ("text", "year") for j in used)]
         later = next(filter(holds_names, texts), None)
@@ -93,7 +93,7 @@ def _kind(cell: Any) -> str:
         text = cell.strip()
         if not text or text.lower() in _MISSING:
             return "missing" if text else ""
-        if len(text) >= _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        if len(text) >= _MAX_NUMBER_LENGTH or not _NUMBER.fullmatch(text):
             return "value" if _DATE.match(text) else "text"
         return "year" if _YEAR.fullmatch(text) else "number"
     if isinstance(cell, int | float) and not isinstance(cell, bool):
@@ -130,7 +130,7 @@ def find_header(rows: Grid, merged: Sequence[Range] = (), *, titled: bool = True
         filled = (i for i, row in enumerate(grid) if any(map(cell_text, row)))
         first, is_data = next(filled, 0), False
     end = first + 1
-    while end < min(len(rows), first + _MOST_HEADER_ROWS) and _continues(rows, near, first, end):
+    while end < min(len(rows), first + _MAX_HEADER_ROWS) and _continues(rows, near, first, end):
         end += 1
     names = []
     for cells in zip(*grid[first:end], strict=True):

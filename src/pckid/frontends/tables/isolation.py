@@ -31,8 +31,8 @@ _MEMORY, _MEMORY_PER_BYTE = 1 << 29, 64
 _SECONDS, _SECONDS_PER_BYTE = 20, 1e-5
 _LOADING = 1 << 28  # memory of the child before it reads anything
 # The child does not wait for requests after it has read a larger file: it may hold memory.
-_LARGEST_KEPT = 1 << 22
-_MOST_THREADS = 4
+_MAX_KEPT = 1 << 22
+_MAX_THREADS = 4
 _PIPE = 1 << 20
 _CHILD = "from pckid.frontends.tables.isolation import serve_requests; serve_requests()"
 _idle: list[subprocess.Popen] = []
@@ -44,7 +44,7 @@ def read_apart(function: Callable[..., Iterator[Any]], source: Source, **options
     A TableError is that of the function, or says that the file is damaged or takes too much.
     """
     folder = os.getcwd() if source.stored is None else None
-    is_small = source.n_bytes <= _LARGEST_KEPT
+    is_small = source.n_bytes <= _MAX_KEPT
     limits = allowed_memory(source), _allowed_seconds(source)
     child, kind = _take_child(), ""
     requests, answers = child.stdin, child.stdout
@@ -158,7 +158,7 @@ def serve_requests() -> None:
     """Answer the requests that come by standard input, in a process of its own."""
     sys.meta_path.insert(0, _WithoutPandas)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks ends this process
-    pa.set_cpu_count(min(pa.cpu_count(), _MOST_THREADS))
+    pa.set_cpu_count(min(pa.cpu_count(), _MAX_THREADS))
     kind = ""
     with contextlib.suppress(EOFError):  # no more requests
         while kind != "failed":

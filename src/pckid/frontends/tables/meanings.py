@@ -5,20 +5,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-_FEWEST_ROWS = 10
+_MIN_ROWS = 10
 # As many different texts or fewer may well be categories.
 _FEW_TEXTS = 20
 # A few rows of an export, such as its totals, have no number of their own.
-_MOST_MISSING = 0.1
+_MAX_MISSING = 0.1
 # Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
 # A time has so many values, and cases have so many; a pair of case and time is hardly ever there
 # twice, and a case has two lines or more.
-_FEWEST_TIMES, _FEWEST_CASES, _SINGLE, _LINES = 8, 5, 0.99, 2
+_MIN_TIMES, _MIN_CASES, _SINGLE, _LINES = 8, 5, 0.99, 2
 # Times are equally far apart but for so many times the shortest step, and within cases, most lines
 # are followed by the next of them.
 _WIDEST_STEP, _FOLLOWING = 1.5, 0.75
-_MOST_COLUMNS = 50
+_MAX_COLUMNS = 50
 
 
 def numbers_name_rows(values: np.ndarray) -> bool:
@@ -30,7 +30,7 @@ def numbers_name_rows(values: np.ndarray) -> bool:
     """
     seen = values[~np.isnan(values)]
     n = len(seen)
-    if n < _FEWEST_ROWS or len(values) - n > _MOST_MISSING * len(values):
+    if n < _MIN_ROWS or len(values) - n > _MAX_MISSING * len(values):
         return False
     if not bool(np.all(seen == np.round(seen))) or len(np.unique(seen)) < n:
         return False
@@ -79,16 +79,16 @@ def find_case_and_time(
         rank = _rank(x) if dates.get(name) or _is_regular(x) else None
         if rank is not None and (dates.get(name) or _LINES * rank.max() < len(rank)):
             moments[name] = rank
-    for time, when in list(moments.items())[:_MOST_COLUMNS]:
+    for time, when in list(moments.items())[:_MAX_COLUMNS]:
         n_times = int(when.max(initial=0)) + 1
-        for case, values in list(cases.items())[:_MOST_COLUMNS]:
+        for case, values in list(cases.items())[:_MAX_COLUMNS]:
             which = None if case == time else _rank(values)
             if which is None:
                 continue
             n_cases, n_lines = int(which.max(initial=0)) + 1, len(which)
-            few = n_cases < _FEWEST_CASES or n_lines < _LINES * n_cases
+            few = n_cases < _MIN_CASES or n_lines < _LINES * n_cases
             # A few times are enough where every case has each of them.
-            scarce = n_times < _FEWEST_TIMES and not dates.get(time)
+            scarce = n_times < _MIN_TIMES and not dates.get(time)
             few = few or (scarce and n_cases * n_times != n_lines)
             if few or n_cases * n_times < _SINGLE * n_lines:
                 continue

@@ -40,7 +40,7 @@ from pckid.frontends.tables.shapes import find_shapes
 from pckid.frontends.tables.table import release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
-_MOST_ROUNDS = 5
+_MAX_ROUNDS = 5
 # Of the lines that hold one value each, so many are of another case, time or variable.
 _SINGLE = 0.9
 # What fixes a column that a model knows, and one that cases need: neither can be dropped.
@@ -67,7 +67,7 @@ def prepare(
         facts = [Fact("columns_absent", {"columns": absent})] if absent else []
     found = _prepare_once(table, options, known)
     taken: list[Fact] = []
-    while options.take_advice and len(taken) < _MOST_ROUNDS:
+    while options.take_advice and len(taken) < _MAX_ROUNDS:
         fresh = [fix for fix in advice(found.problems) if _changes(fix, table, options)]
         if not fresh:
             break

@@ -33,15 +33,15 @@ ABOUT_USE = frozenset(
     {"may name the rows", "may be a code", "earlier result", "repeated ids", "known groups"}
 )
 """Problems that ask whether a column should be used, and as what."""
-_MOST_CODES = 5
+_MAX_CODES = 5
 _REPEATED = 5  # rows for each different value of a column of codes
 # In days since 1970: databases write 9999-12-31 where something has not ended.
 _LAST_DAY = 2_932_896
 # Two rows of questions, and one of what Qualtrics calls them.
-_MOST_BELOW = 3
+_MAX_BELOW = 3
 # Known groups: a column is filled in a smaller share of the rows, with so many different values,
 # each so many times.
-_SPARSE, _MOST_GROUPS, _FEWEST_IN_GROUP = 0.2, 15, 3
+_SPARSE, _MAX_GROUPS, _MIN_IN_GROUP = 0.2, 15, 3
 
 
 def find_rows_below_names(
@@ -67,14 +67,14 @@ def find_rows_below_names(
 
 def _count_rows_of_text(texts: Sequence[Doubt], columns: Columns, table: OpenTable) -> int:
     """Count the first rows without a number where columns hold text in these alone."""
-    first = table.data.select([problem.column for problem in texts]).slice(0, _MOST_BELOW)
+    first = table.data.select([problem.column for problem in texts]).slice(0, _MAX_BELOW)
     few = []  # columns of so few texts that all of these are known
     for column, problem in zip(first.columns, texts, strict=True):
-        if problem.data["n_cells"] <= _MOST_BELOW:
+        if problem.data["n_cells"] <= _MAX_BELOW:
             cells = [str(cell or "").strip() for cell in column.to_pylist()]
             few.append((cells, dict(problem.data["texts"])))
     numeric = [reading.kind == "number" for reading in columns.readings.values()]
-    for n_rows in range(_MOST_BELOW - table.n_skipped, 0, -1):
+    for n_rows in range(_MAX_BELOW - table.n_skipped, 0, -1):
         n_alike = sum(Counter(cells[:n_rows]) == known for cells, known in few)
         others = any(set(cells[:n_rows]) - known.keys() - {""} for cells, known in few)
         if n_alike > 1 and not others and not np.isfinite(columns.X[:n_rows, numeric]).any():
@@ -144,7 +144,7 @@ def find_known_groups(columns: Columns, rules: ReadingRules) -> Doubt | None:
     if len(sparse) != 1 or name in rules.categorical | rules.kept:
         return None
     distinct, counts = np.unique(sparse[name], return_counts=True)
-    if len(distinct) > _MOST_GROUPS or counts.min() < _FEWEST_IN_GROUP:
+    if len(distinct) > _MAX_GROUPS or counts.min() < _MIN_IN_GROUP:
         return None
     is_text, reading = name in columns.counts, columns.readings[name]
     counted = np.array_equal(distinct, distinct[0] + np.arange(len(distinct)))
@@ -230,7 +230,7 @@ def _text_among_numbers(
     data["rows"] = [int(rows.parts[0].numbers[row - 1]) for row in found.rows if can_go]
     if found.by_type:
         return Doubt("no numbers", name, (), data, (drop_column(name),), True)
-    few = len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
+    few = len(found.texts) <= _MAX_CODES and 2 * found.n_cells < found.n_observed
     # Values that come again and again are categories, and so is a word among them.
     coded = few and _REPEATED * pc.count_distinct(rows.data.column(name)).as_py() <= len(rows.data)
     form = reading.number or NumberFormat(rows.decimal)
@@ -239,7 +239,7 @@ def _text_among_numbers(
         take_as_missing(text, name if any(text in each for each in counts.values()) else "")
         for text in others
     )
-    plain = len(others) <= _MOST_CODES and not any(map(number_hint, others))
+    plain = len(others) <= _MAX_CODES and not any(map(number_hint, others))
     if found.all_texts and plain and len(others) < len(found.texts):
         fix: tuple[Fix, ...] = (set_option("limits", "value"), *codes)
         return Doubt("limits", name, (found.row,), data, fix, True)

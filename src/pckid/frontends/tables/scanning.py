@@ -55,7 +55,7 @@ _NO_TABLES = {
     b"<table": "a web page (HTML)", b"<?xml": "an XML document", b'{"': "a JSON document",
     b"[{": "a JSON document",
 }  # fmt: skip
-_MOST_NOTES = 12
+_MAX_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -309,4 +309,4 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
         found.append(new)
     pairs = zip(names, found, strict=True)
     facts = [Fact("renamed", {"old": old, "new": new}) for old, new in pairs if old != new]
-    return found, tuple(facts[:_MOST_NOTES])
+    return found, tuple(facts[:_MAX_NOTES])

@@ -9,10 +9,10 @@ from pckid.frontends.tables.findings import Doubt
 # Half of the range between the 5 % of lowest and of highest numbers lies in this share of it, or
 # less: so it is in logarithmic normal numbers whose 5 % and 95 % are a factor of 40 apart.
 _TAIL = 6.0
-_FEWEST_ROWS, _FEWEST_VALUES = 20, 10
+_MIN_ROWS, _MIN_VALUES = 20, 10
 _SAME = 0.995  # the rank correlation of columns that say the same
 _NEARLY = 0.95  # of ranks among the rows of each column, before those of both are ranked
-_MOST_ROWS, _MOST_COLUMNS = 2000, 500
+_MAX_ROWS, _MAX_COLUMNS = 2000, 500
 
 
 def find_shapes(columns: Mapping[str, np.ndarray]) -> Iterator[Doubt]:
@@ -27,8 +27,8 @@ def find_shapes(columns: Mapping[str, np.ndarray]) -> Iterator[Doubt]:
     if tails:
         yield Doubt("long tails", tails[0], (), {"columns": tails})
     n_rows = len(columns[names[0]])
-    some = np.linspace(0, n_rows - 1, min(n_rows, _MOST_ROWS)).astype(int)
-    sample = [columns[name][some] for name in names[:_MOST_COLUMNS]]
+    some = np.linspace(0, n_rows - 1, min(n_rows, _MAX_ROWS)).astype(int)
+    sample = [columns[name][some] for name in names[:_MAX_COLUMNS]]
     pairs = [(names[i], names[j], r) for i, j, r in find_twins(np.array(sample).T)]
     if pairs:
         yield Doubt("same order", pairs[0][1], (), {"pairs": pairs})
@@ -40,7 +40,7 @@ def has_long_tail(column: np.ndarray) -> bool:
     From the median to 95 % of them it is more than six times as far as from 5 % to the median.
     """
     seen = column[np.isfinite(column)]
-    if len(seen) < _FEWEST_ROWS or seen.min() < 0 or len(np.unique(seen)) < _FEWEST_VALUES:
+    if len(seen) < _MIN_ROWS or seen.min() < 0 or len(np.unique(seen)) < _MIN_VALUES:
         return False
     low, median, high = np.quantile(seen, [0.05, 0.5, 0.95])
     return bool(median > low and high / 2 - median / 2 > _TAIL * (median / 2 - low / 2))
@@ -62,7 +62,7 @@ def find_twins(X: np.ndarray) -> list[tuple[int, int, float]]:
         i, j = used[a], used[b]
         both = ~np.isnan(X[:, [i, j]]).any(axis=1)
         ranks = np.column_stack([_rank(X[both, i]), _rank(X[both, j])])
-        if both.sum() >= _FEWEST_ROWS and (np.ptp(ranks, axis=0) > 0).all():
+        if both.sum() >= _MIN_ROWS and (np.ptp(ranks, axis=0) > 0).all():
             correlation = float(np.corrcoef(ranks.T)[0, 1])
             if abs(correlation) > _SAME:
                 found.append((i, j, correlation))

@@ -19,9 +19,9 @@ from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import PIECE, Source
 
 _LINE_END = re.compile(rb"\r\n?|\n")
-_LONGEST_RECORD = 1 << 28
+_MAX_RECORD_LENGTH = 1 << 28
 # Lines above and below a table are looked for among as many.
-_MOST_EXTRA = 10
+_MAX_EXTRA = 10
 # Blocks of wide tables are longer, so that a column's part of each is not a few cells.
 _BYTES_PER_COLUMN = 1 << 10
 _BLOCK = 1 << 22
@@ -106,7 +106,7 @@ def read_text(source: Source, kind: TextFormat, header: bool, n_below: int = 0) 
             break
         except pa.ArrowInvalid as error:
             block *= 8
-            if "straddl" not in str(error) or block > _LONGEST_RECORD:
+            if "straddl" not in str(error) or block > _MAX_RECORD_LENGTH:
                 reason = str(error).splitlines()[0]
                 raise TableError(f"{source.name} cannot be read as a table: {reason}") from None
     n_records = found.num_rows + len(bad)
@@ -244,10 +244,10 @@ def _wrong_length(row: Any, n_records: int, kind: TextFormat, source: Source) ->
         "separates the cells."
     )
     fixes = [set_option("delimiter")]
-    if n_cells < kind.n_columns and n_left <= _MOST_EXTRA:
+    if n_cells < kind.n_columns and n_left <= _MAX_EXTRA:
         told += " If it stands below the table, leave it out."
         fixes.append(set_option("skip_last", n_left))
-    elif n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA and not kind.row_names:
+    elif n_cells > kind.n_columns and line <= kind.n_above + _MAX_EXTRA and not kind.row_names:
         told += " If a title stands above the table, leave it out."
         fixes.append(set_option("skip_first", line - 1))
     return TableError(told, *fixes)
@@ -259,7 +259,7 @@ def _line_of(number: int, kind: TextFormat, source: Source) -> int:
         io.BufferedReader(_Pieces(_text_of(source, kind))), "utf-8", newline=""
     )
     reader = csv.reader(lines, delimiter=kind.delimiter)
-    limit = csv.field_size_limit(_LONGEST_RECORD)
+    limit = csv.field_size_limit(_MAX_RECORD_LENGTH)
     try:
         n_before = n_seen = 0
         for record in reader:

@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from pckid.exceptions import TableError
 
-MOST_ROWS = 1 << 20  # of a sheet, its header among them
-MOST_COLUMNS = 1 << 14
-_LONGEST_TEXT = 32_767
-_LARGEST_WHOLE = 2**53
+MAX_ROWS = 1 << 20  # of a sheet, its header among them
+MAX_COLUMNS = 1 << 14
+_MAX_TEXT_LENGTH = 32_767
+_MAX_WHOLE = 2**53
 # A table that is written twice gives the same bytes.
 _CREATED = datetime.datetime(2000, 1, 1)
 
@@ -31,9 +31,9 @@ Sheets = Mapping[str, Sequence[Sequence[Any]]]
 
 def refuse_many_rows(n_rows: int) -> None:
     """Raise if rows do not fit a sheet below its header."""
-    if n_rows >= MOST_ROWS:
+    if n_rows >= MAX_ROWS:
         raise TableError(
-            f"A sheet of .xlsx takes {MOST_ROWS - 1:,} rows, and the table has more. Write .csv or "
+            f"A sheet of .xlsx takes {MAX_ROWS - 1:,} rows, and the table has more. Write .csv or "
             ".parquet."
         )
 
@@ -132,23 +132,23 @@ class WorkbookWriter:
 
     def _add_sheet(self, name: str, header: Sequence[str]) -> Any:
         """Begin a sheet with its names, which stay in sight and can be filtered by."""
-        if len(header) > MOST_COLUMNS:
+        if len(header) > MAX_COLUMNS:
             raise TableError(
-                f"A sheet of .xlsx takes {MOST_COLUMNS:,} columns, and the table has "
+                f"A sheet of .xlsx takes {MAX_COLUMNS:,} columns, and the table has "
                 f"{len(header):,}. Write .csv or .parquet."
             )
         sheet = self._book.add_worksheet(name)
         sheet.freeze_panes(1, 0)
         for j, text in enumerate(header):
             sheet.set_column(j, j, min(max(len(text) + 2, 9), 40))
-            sheet.write_string(0, j, text[:_LONGEST_TEXT], self._formats["header"])
+            sheet.write_string(0, j, text[:_MAX_TEXT_LENGTH], self._formats["header"])
         return sheet
 
     def _put(self, sheet: Any, i: int, j: int, cell: Any, shown: Any = None) -> None:
         """Write a cell; as text what Excel would round, or what lies before its first day."""
         if cell is None or cell != cell or cell in (math.inf, -math.inf):
             return
-        rounded = isinstance(cell, Integral) and abs(int(cell)) > _LARGEST_WHOLE
+        rounded = isinstance(cell, Integral) and abs(int(cell)) > _MAX_WHOLE
         if isinstance(cell, bool):
             sheet.write_boolean(i, j, cell)
         elif isinstance(cell, Real | Decimal) and not rounded:
@@ -161,8 +161,8 @@ class WorkbookWriter:
             sheet.write_datetime(i, j, moment, self._formats[kind])
         else:
             text = str(cell)  # as text, whatever it begins with
-            self._n_cut += len(text) > _LONGEST_TEXT
-            sheet.write_string(i, j, text[:_LONGEST_TEXT])
+            self._n_cut += len(text) > _MAX_TEXT_LENGTH
+            sheet.write_string(i, j, text[:_MAX_TEXT_LENGTH])
 
     def _finish(self) -> None:
         """Write the further sheets, and close the file."""
@@ -177,7 +177,7 @@ class WorkbookWriter:
         self._book.close()
         if self._n_cut:
             warnings.warn(
-                f"{self._n_cut:,} text(s) of more than {_LONGEST_TEXT:,} characters were cut: a "
+                f"{self._n_cut:,} text(s) of more than {_MAX_TEXT_LENGTH:,} characters were cut: a "
                 "cell of .xlsx takes no more.",
                 stacklevel=2,
             )

@@ -34,12 +34,12 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 _ROWS_AT_ONCE = 1 << 15
 _HEADER_ROWS = 100
-_MOST_NOTES = 5
-_MOST_ALIKE = 20  # other sheets that are looked at
+_MAX_NOTES = 5
+_MAX_ALIKE = 20  # other sheets that are looked at
 _MARK = "\0"  # of numbers among texts, until they are written; no cell of a sheet holds it
 _COMMA = r"^[^,\d]{0,12}\d[\d.' ]*,\d+[^,\d]{0,12}$"  # in a number
-_MOST_EXACT = 2.0**53  # larger whole numbers lose digits in a sheet
-_FEWEST_TEXT_ROWS = 5
+_MAX_EXACT = 2.0**53  # larger whole numbers lose digits in a sheet
+_MIN_TEXT_ROWS = 5
 _OPTIONS = ("sheet", "header", "skip_first", "skip_last")
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
@@ -125,7 +125,7 @@ def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iter
 def _find_alike(workbook: Any, cells: Any, others: Sequence[str]) -> list[str]:
     """Find sheets with the columns of a first one, among the next ones."""
     alike, names = [], find_header(_first_rows(cells)).names
-    for other in others[:_MOST_ALIKE]:
+    for other in others[:_MAX_ALIKE]:
         more = workbook.get_sheet_by_name(other)
         if more.height and _holds_table(more) and find_header(_first_rows(more)).names == names:
             alike.append(other)
@@ -252,7 +252,7 @@ def _holds_table(cells: Any) -> bool:
     has_numbers = any(
         2 * sum(type(cell) in _NUMBERS for cell in column) > len(column) for column in filled
     )
-    return full and (has_numbers or (width > 2 and len(body) >= _FEWEST_TEXT_ROWS))
+    return full and (has_numbers or (width > 2 and len(body) >= _MIN_TEXT_ROWS))
 
 
 def _find_sheet(names: list[str], wanted: str, source: str) -> str:
@@ -314,7 +314,7 @@ def _read_rows(
             after_blank = True
             blank.append(number)
             continue
-        alone = after_blank and filled == 1 < width - 1 and len(notes) < _MOST_NOTES
+        alone = after_blank and filled == 1 < width - 1 and len(notes) < _MAX_NOTES
         if alone and any(isinstance(cell, str) and cell for cell in row):
             notes.append(row)
             continue
@@ -380,7 +380,7 @@ def _write_numbers(data: Any) -> tuple[Any, list[str]]:
         column = data.column(j)
         if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
             low, high = (end.as_py() or 0 for end in pc.min_max(column).values())
-            if pa.types.is_integer(column.type) and max(-low, high) >= _MOST_EXACT:
+            if pa.types.is_integer(column.type) and max(-low, high) >= _MAX_EXACT:
                 inexact.append(name)
         if not pa.types.is_string(column.type) or not pc.any(pc.starts_with(column, _MARK)).as_py():
             continue

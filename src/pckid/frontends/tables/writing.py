@@ -44,7 +44,7 @@ _DIGITS = r"[0-9.,][0-9.,'’\s\x{a0}\x{2009}\x{202f}]*(?:[eE][+-]?[0-9]+)?"
 _PLAIN = rf"^[\s(+\-−–]*{_DIGITS}[\s)\-−–]*$"
 _NUMBER = re.compile(r"[+-]?\s?[$€£¥]?\s?[0-9.,][0-9.,'’\s]*([eE][+-]?\d+)?\s?[%‰$€£¥]?", re.ASCII)
 _LEADING_ZERO = r"^[^0-9]*0[0-9]"
-_LARGEST_WHOLE = 2.0**53
+_MAX_WHOLE = 2.0**53
 
 
 def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]:
@@ -169,7 +169,7 @@ def _first_unheld(texts: Any, values: np.ndarray) -> str | None:
     seen = values[~np.isnan(values)]
     is_plain = pc.match_substring_regex(found, _PLAIN).to_numpy()
     has_zeros = pc.match_substring_regex(found, _LEADING_ZERO).to_numpy()
-    is_rounded = np.abs(seen) >= _LARGEST_WHOLE
+    is_rounded = np.abs(seen) >= _MAX_WHOLE
     is_rounded &= ~pc.match_substring(found, "e", ignore_case=True).to_numpy().astype(bool)
     wrong = np.flatnonzero(~is_plain.astype(bool) | has_zeros.astype(bool) | is_rounded)
     return found[int(wrong[0])].as_py() if len(wrong) else None
