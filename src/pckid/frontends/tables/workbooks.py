@@ -68,12 +68,10 @@ def read_sheet(
     how = {key: getattr(given, key) for key in _OPTIONS}
     told, *tables = read_apart(parse_workbook, source, **how)
     parts: list[Part] = []
-    for n_rows, n_below, (first, blank, name) in told["sheets"]:
+    for n_rows, n_below, rows in told["sheets"]:
         start = parts[-1].start + (parts[-1].n_rows or 0) if parts else 0
-        rows = SheetRows(first, tuple(blank), name)
         parts.append(Part(source, None, start, n_rows, n_below, rows))
-    facts = tuple(Fact(*fact) for fact in told["facts"])
-    return pa.concat_tables(tables), tuple(parts), facts
+    return pa.concat_tables(tables), tuple(parts), tuple(told["facts"])
 
 
 def find_sheets(source: Source) -> tuple[list[str], int]:
