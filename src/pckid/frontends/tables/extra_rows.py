@@ -11,9 +11,9 @@ from pckid.frontends.tables.scanning import OpenTable
 
 _MAX_ROWS = 3
 _MIN_ABOVE, _MIN_COLUMNS = 3, 2
-# A sum is exact but for rounding of its terms. A mean may be rounded to the digits it is written
-# with, but where these are few beside the standard deviation, rows of data agree with it by chance.
-_OFF_SUM, _OFF_MEAN = 1e-9, 0.01
+# Sums and means are exact but for the rounding of their terms, or rounded to the digits they are
+# written with. Where these are few beside the standard deviation, data agree with them by chance.
+_OFF_EXACT, _OFF_ROUNDED = 1e-9, 0.01
 
 
 def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | None:
@@ -52,11 +52,11 @@ def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool, bool]] |
     if len(seen) == 0 or seen.min() == seen.max():
         return None
     total, size, mean = seen.sum(), np.abs(seen).sum(), seen.mean()
-    exact, rounded = _OFF_SUM * size / len(seen), _OFF_MEAN * seen.std()
+    exact, rounded = _OFF_EXACT * size, _OFF_ROUNDED * seen.std()
     return [
         (
-            abs(x - total) <= _OFF_SUM * size,
-            abs(x - mean) <= max(exact, min(rounded, _half_unit(x))),
+            abs(x - total) <= max(exact, min(rounded, _half_unit(x))),
+            abs(x - mean) <= max(exact / len(seen), min(rounded, _half_unit(x))),
             True,
         )
         if x and np.isfinite(x)
