@@ -195,8 +195,8 @@ PROBLEMS = {
         "If that is not the same, convert it.",
     ),
     "extra rows": (
-        "The last {n_rows:+row} {n_rows:is|are} the sum or the mean of those above in two columns "
-        "or more: totals, not data?",
+        "The last {n_rows:row is|{n_rows:,} rows are} the sum or the mean of those above in two "
+        "columns or more: totals, not data?",
         "If so, leave {n_rows:it|them} out: {fix}.",
     ),
 }

@@ -45,11 +45,11 @@ def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | 
 def _compare(values: np.ndarray, n_rows: int) -> list[tuple[bool, bool, bool]] | None:
     """Tell of each of the last rows of a column (n,) whether it is the sum, or the mean, of others.
 
-    And whether there is a number at all. None for a column that does not vary.
+    And whether there is a number at all. None for a column that is constant or holds an infinity.
     """
     above, last = values[:-n_rows], values[-n_rows:]
     seen = above[~np.isnan(above)]
-    if len(seen) == 0 or seen.min() == seen.max():
+    if len(seen) == 0 or seen.min() == seen.max() or not np.isfinite(seen).all():
         return None
     total, size, mean = seen.sum(), np.abs(seen).sum(), seen.mean()
     exact, rounded = _OFF_EXACT * size, _OFF_ROUNDED * seen.std()
