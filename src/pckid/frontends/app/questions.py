@@ -17,7 +17,7 @@ _MAX_ROUNDS = 5
 
 
 def take_advice(state: TableState, find: Callable[[], Sequence[Doubt]]) -> None:
-    """GivenAnswer every question as advised; what is fixed may bring more to light."""
+    """Answer every question as advised; what is fixed may bring more to light."""
     for _ in range(_MAX_ROUNDS):
         for group in open_questions(find(), state):
             if group[0].fix:

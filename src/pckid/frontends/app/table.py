@@ -61,13 +61,9 @@ def draw_table(upload: Upload) -> None:
     settings = Settings(opened.upload, n_clusters, options, names, outcomes, like)
     checked, refused = _check_once(opened, settings)
     asked = decisions.open_questions(decisions.list_doubts(found, state, checked, options), state)
+    of_columns = [doubt for group in asked for doubt in group if doubt.code not in ABOUT_ROWS]
     with columns:
-        edit_columns(
-            found,
-            state,
-            choices,
-            [doubt for group in asked for doubt in group if doubt.code not in ABOUT_ROWS],
-        )
+        edit_columns(found, state, choices, of_columns)
     with questions:
         ask(asked, state, lambda: decisions.find_doubts(opened.table, opened.told, state))
     with button:

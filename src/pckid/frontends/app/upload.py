@@ -128,9 +128,8 @@ def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
     is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
     sheet = _ask_for_sheet(upload, place) if is_sheet else None
     name = f"{place}-{sheet}"
-    chosen_so_far: dict[str, Any] = {"sheet": sheet}
     header = st.checkbox("The columns have names", **ours(f"header-{name}", True))
-    chosen_so_far["header"] = header
+    chosen_so_far: dict[str, Any] = {"sheet": sheet, "header": header}
     if header and (is_text or is_sheet):
         label = "Row with the names; 0: find it"
         row = st.number_input(label, 0, 1000, **ours(f"skip_first-{name}", 0))

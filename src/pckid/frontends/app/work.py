@@ -136,13 +136,11 @@ def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
     n_cells = len(found.prepared.X) * len(found.prepared.table.names)
     kinds = ["xlsx", "csv"] if n_cells <= MAX_CELLS else ["csv"]
     made = _write_tables(found, made, kinds)
-    if made.summary.next_cells:
-        cells = tabulate_cells(
-            made.summary.next_cells.records(), NextCell._fields, found.prepared.ids
-        )
+    if cells := made.summary.next_cells:
+        table = tabulate_cells(cells.records(), NextCell._fields, found.prepared.ids)
         rows = io.BytesIO()
         with TableWriter(rows, kind="csv", escape_formulas=True) as writer:
-            writer.write(cells, {})
+            writer.write(table, {})
         files["next-cells.csv"] = rows.getvalue()
     tell(1.0, "Done")
     return made._replace(files=files | made.files)
