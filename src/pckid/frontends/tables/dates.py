@@ -58,7 +58,9 @@ def count_dates(texts: Any, counts: np.ndarray) -> Counter[str]:
     found: Counter[str] = Counter(dict.fromkeys((*LAYOUTS, EITHER_ORDER), 0))
     if not pc.any(pc.match_substring_regex(texts, r"\d[-/. :]")).as_py():
         return found
-    for layout in (*LAYOUTS, EITHER_ORDER):
+    like = [n for n in LAYOUTS if pc.any(pc.match_substring_regex(texts, _PATTERNS[n])).as_py()]
+    either = [EITHER_ORDER] if set(like) & set(EITHER_ORDER.split(" or ")) else []
+    for layout in like + either:
         values, _ = _read_different(texts, DateFormat(layout))
         found[layout] = int(counts[~np.isnan(values)].sum())
     return found
