@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, get_ident
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
@@ -61,6 +61,9 @@ class _Limit:
         self._lock = Lock()
         self._asked: list[list[int]] = []
         self._before: Any = None
+        # What was set last, from which thread (some libraries count per thread) and for which
+        # libraries. Setting it again takes a tenth of a millisecond.
+        self._now: tuple[int, int, ThreadpoolController] | None = None
 
     @contextmanager
     def at(self, n: int) -> Iterator[None]:
@@ -71,7 +74,7 @@ class _Limit:
                 if self._before is None:
                     self._before = _libraries().limit(limits=None)
                 self._asked.append(mine)
-                _libraries().limit(limits=n, user_api="blas")
+                self._set(n)
             yield
         finally:
             try:
@@ -86,11 +89,20 @@ class _Limit:
         with self._lock:
             self._asked = [each for each in self._asked if each is not mine]
             if self._asked:
-                _libraries().limit(limits=self._asked[-1][0], user_api="blas")
+                self._set(self._asked[-1][0])
             elif self._before is not None:
+                self._now = None
                 self._before.restore_original_limits()
                 # Only now: what was before is known until all of it is restored.
                 self._before = None
+
+    def _set(self, n: int) -> None:
+        """Set the limit where it is another one; an interrupt in between has it set again."""
+        wanted = n, get_ident(), _libraries()
+        if wanted != self._now:
+            self._now = None
+            _libraries().limit(limits=n, user_api="blas")
+            self._now = wanted
 
 
 blas_threads = _Limit().at

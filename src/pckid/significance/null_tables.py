@@ -35,6 +35,29 @@ _MAX_PAIRED = 40
 _N_ITERATIONS = 20
 
 
+class Completion(NamedTuple):
+    """How rows of a Gaussian with covariances C are completed, where cells are missing."""
+
+    precision: np.ndarray  # (d, d), C⁻¹
+    patterns: np.ndarray  # (n_samples,), rows of the same number lack the same cells
+    missing: np.ndarray  # (n_patterns, most), which; d where a pattern lacks fewer
+    inverses: np.ndarray  # (n_patterns, most, most), of the block of C⁻¹ that is missing
+
+    def expect(self, apart: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Expect deviations from the mean (n, d), 0 where missing, of `rows` of the table.
+
+        With Λ = C⁻¹, m what a row lacks, and δ its deviations: −Λ_mm⁻¹ (Λ δ)_m, and δ elsewhere.
+        """
+        kinds, n_columns = self.patterns[rows], len(self.precision)
+        missing = self.missing[kinds]
+        pull = np.column_stack([apart @ self.precision, np.zeros(len(apart))])
+        pull = np.take_along_axis(pull, missing, axis=1)
+        found = np.column_stack([apart, np.zeros(len(apart))])
+        expected = -np.matmul(self.inverses[kinds], pull[:, :, None])[:, :, 0]
+        np.put_along_axis(found, missing, expected, axis=1)
+        return found[:, :n_columns]
+
+
 class NullModel(NamedTuple):
     """What null tables are drawn from; they lack columns that do not take two values."""
 
@@ -47,8 +70,7 @@ class NullModel(NamedTuple):
     means: np.ndarray
     spreads: np.ndarray
     paired: np.ndarray  # (n_paired,), the units by which rows are paired
-    patterns: np.ndarray  # (n_samples,), rows of the same number have the same of them observed
-    inverses: np.ndarray  # (n_patterns, n_paired, n_paired), see `invert_observed`
+    completion: Completion  # of these
 
 
 def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
@@ -72,10 +94,9 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
         found = gaussian_of_all(scores) if few else gaussian_by_factors(scores, raw)
         means, spreads, raw = found
     root = _root(copula_correlations(margins, raw, counts))
-    kinds, patterns = np.unique(observed[:, paired], axis=0, return_inverse=True)
-    inverses = invert_observed(root[paired] @ root[paired].T, kinds)
+    completion = complete(root[paired] @ root[paired].T, *find_missing(~observed[:, paired]))
     gaussian = root, ~np.isnan(X), scores, means, spreads
-    return NullModel(margins, units, *gaussian, paired, patterns.reshape(-1), inverses)
+    return NullModel(margins, units, *gaussian, paired, completion)
 
 
 def draw_null_table(model: NullModel, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -118,50 +139,58 @@ def pair_rows(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
 def complete_scores(model: NullModel, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw what is missing in rows (n_rows,) of the table, given what is observed.
 
-    Returns scores (n_rows, n_paired). With z a draw from the Gaussian of covariances C, and P as
-    `invert_observed` returns it, z + C P (x − z) has the observed values of x, and its missing ones
-    are a draw given them (Matheron's rule).
+    Returns scores (n_rows, n_paired). With z a draw from the Gaussian, and E(δ) the deviations δ as
+    `Completion.expect` completes them, z + E(x − z) has the observed values of x, and its missing
+    ones are a draw given them (Matheron's rule).
     """
     root, means = model.root[model.paired], model.means[model.paired]
     spreads = model.spreads[model.paired]
     x = (model.scores[np.ix_(rows, model.paired)] - means) / spreads
     drawn = rng.standard_normal((len(rows), root.shape[1])) @ root.T
-    apart = np.where(np.isnan(x), 0.0, x - drawn)[:, None, :]
-    moved = drawn + np.matmul(apart, model.inverses[model.patterns[rows]])[:, 0, :] @ (
-        root @ root.T
-    )
+    moved = drawn + model.completion.expect(np.where(np.isnan(x), 0.0, x - drawn), rows)
     return means + spreads * np.where(np.isnan(x), moved, x)
 
 
-def invert_observed(covariance: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Invert the block of a covariance (d, d) that is observed, for patterns (n_patterns, d).
+def find_missing(is_missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the patterns of missing cells (n_samples, d), as in `Completion`."""
+    kinds, patterns = np.unique(is_missing, axis=0, return_inverse=True)
+    counts = kinds.sum(axis=1, keepdims=True)
+    most = int(counts.max(initial=0))
+    places = np.argsort(~kinds, axis=1, kind="stable")[:, :most]
+    return patterns.reshape(-1), np.where(np.arange(most) < counts, places, kinds.shape[1])
 
-    Returns (n_patterns, d, d), 0 where a column is not observed.
-    """
-    both = observed[:, :, None] & observed[:, None, :]
-    return np.where(both, np.linalg.inv(np.where(both, covariance, np.eye(len(covariance)))), 0.0)
+
+def complete(covariance: np.ndarray, patterns: np.ndarray, missing: np.ndarray) -> Completion:
+    """Invert what is missing of the precision of a covariance (d, d), see `Completion`."""
+    n_columns, precision = len(covariance), np.linalg.inv(covariance)
+    wide = np.zeros((n_columns + 1, n_columns + 1))
+    wide[:n_columns, :n_columns] = precision
+    inside = wide[missing[:, :, None], missing[:, None, :]]
+    is_absent = (missing == n_columns)[:, :, None] & np.eye(missing.shape[1], dtype=bool)
+    inverses = np.linalg.inv(np.where(is_absent, 1.0, inside))
+    return Completion(precision, patterns, missing, inverses)
 
 
 def gaussian_of_all(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Estimate means, standard deviations (d,) and correlations (d, d) of all values of a table.
 
     Those of observed scores (n, d), NaN where missing, are others where it depends on observed
-    values what is missing. The estimate is that of maximum likelihood, by EM: with μ and C the
-    means and covariances so far, and P as `invert_observed` returns it, the expectation of a row x
-    is μ + C P (x − μ), and its covariance C − C P C.
+    values what is missing. The estimate is that of maximum likelihood, by EM: the values missing
+    from a row are expected as `Completion.expect` says, with the covariances Λ_mm⁻¹.
     """
     n_samples, n_columns = scores.shape
-    kinds, patterns = np.unique(~np.isnan(scores), axis=0, return_inverse=True)
-    patterns = patterns.reshape(-1)
+    patterns, missing = find_missing(np.isnan(scores))
+    counts = np.bincount(patterns, minlength=len(missing))
+    pairs = missing[:, :, None] * (n_columns + 1) + missing[:, None, :]
     means, covariance = np.zeros(n_columns), np.eye(n_columns)
     for _ in range(_N_ITERATIONS):
-        inverses = invert_observed(covariance, kinds)
-        apart = np.nan_to_num(scores - means)[:, None, :]
-        expected = means + np.matmul(apart, inverses[patterns])[:, 0, :] @ covariance
-        counts = np.bincount(patterns, minlength=len(kinds))
-        explained = covariance @ np.tensordot(counts, inverses, 1) @ covariance
+        completion = complete(covariance, patterns, missing)
+        expected = means + completion.expect(np.nan_to_num(scores - means))
+        weighted = counts[:, None, None] * completion.inverses
+        unknown = np.bincount(pairs.ravel(), weighted.ravel(), (n_columns + 1) ** 2)
+        unknown = unknown.reshape(n_columns + 1, n_columns + 1)[:n_columns, :n_columns]
         means = expected.mean(axis=0)
-        squares = (expected - means).T @ (expected - means) + n_samples * covariance - explained
+        squares = (expected - means).T @ (expected - means) + unknown
         covariance = (squares + _PRIOR_ROWS * np.eye(n_columns)) / (n_samples + _PRIOR_ROWS)
     spreads = np.sqrt(np.diag(covariance))
     return means, spreads, covariance / spreads / spreads[:, None]
