@@ -199,61 +199,40 @@ def choose_or_none(
     times until `n_halves` random halves of it all vote for one number.
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
-    all_columns = None
+    fewest = n_starts = n_inits or estimator._n_starts
+    most = n_inits or max(fewest, min(_TIMES_STARTS * fewest, _MAX_STARTS))
+    all_columns = before = compared = None
     while True:
-        training, (choice, rows, points) = _train_and_choose(
-            estimator, drawn, n_inits, jobs, max_clusters, n_halves
-        )
-        drawn = training.drawn
+        training = estimator._train(drawn, n_starts, before)
         all_columns = all_columns or training
+        kernel, drawn = training.kernel, training.drawn
+        choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters, n_halves)
         units, points = rows_as_given(drawn.sample, rows, points, categorical)
         with blas_threads(1):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
             labels = cluster_points(points[:, : choice.n_clusters], rng)
             found = find_single_columns(units, labels)
-        if not len(found):
-            break
-        drawn = drawn.without(units.columns_of(found))
-    if units.values.shape[1] == 1:
-        # Nothing but gaps tells groups in one column; the walk also drops after pieces of a group.
-        n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
-        choice = choice._replace(n_clusters=n_separated if n_separated > 1 else choice.n_clusters)
-    choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
-    tested, n_distinct = drawn.sample, _count_distinct(drawn.sample)
-    if n_distinct < MIN_ROWS and choice.ignored:
-        # Columns that are nearly constant may be constant in null tables.
-        tested = all_columns.drawn.sample
-        n_distinct = _count_distinct(tested)
-    some = rows_to_compare(tested.X.shape[0], tested.entropy, tested.given_weights)
-    varied = min(len(some), n_distinct) >= MIN_ROWS
-    if varied or (len(some) >= MIN_REPEATED and n_distinct > choice.n_clusters):
-        compared = _compare_sample(estimator, tested, some, categorical, jobs, n_null)
-        n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
-        choice = choice._replace(n_clusters=n_clusters, compared=compared)
-    if choice.n_clusters == 1:
-        return choice._replace(ignored=()), all_columns
-    return choice, training
-
-
-def _train_and_choose(
-    estimator: EnsembleEstimator,
-    drawn: FitInput,
-    n_inits: int | None,
-    jobs: int,
-    max_clusters: int,
-    n_halves: int,
-) -> tuple[Training, tuple[Choice, np.ndarray, Array]]:
-    """Train an ensemble, by default until all halves of it vote for its number of clusters."""
-    n_starts = n_inits or estimator._n_starts
-    largest = n_inits or max(n_starts, min(_TIMES_STARTS * n_starts, _MAX_STARTS))
-    training = estimator._train(drawn, n_starts)
-    while True:
-        sample, n_starts = training.drawn.sample, training.kernel.ensemble.n_inits
-        found = choose_by_kernel(training.kernel, sample, jobs, max_clusters, n_halves)
-        choice = found[0]
-        if n_starts >= largest or choice.votes[choice.candidates == choice.n_clusters] == 1:
-            return training, found
-        training = estimator._train(training.drawn, min(2 * n_starts, largest), training)
+        if len(found):
+            drawn = drawn.without(units.columns_of(found))
+            n_starts, before, compared = fewest, None, None
+            continue
+        agree = bool(choice.votes[choice.candidates == choice.n_clusters] == 1)
+        if units.values.shape[1] == 1:
+            # Nothing but gaps tells groups in one column; the walk also drops after pieces of a
+            # group.
+            n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
+            if n_separated > 1:
+                choice = choice._replace(n_clusters=n_separated)
+        choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
+        # Once: it does not depend on the number of starts.
+        if compared is None:
+            compared = _compare_sample(estimator, choice, drawn, all_columns, jobs, n_null)
+        choice = choice._replace(compared=compared)
+        if compared is not None and compared.p_value > ALPHA:
+            return choice._replace(n_clusters=1, ignored=()), all_columns
+        if agree or n_starts >= most:
+            return choice, training
+        n_starts, before = min(2 * n_starts, most), training
 
 
 def _count_distinct(sample: Sample) -> int:
@@ -283,15 +262,25 @@ def rows_as_given(
 
 def _compare_sample(
     estimator: EnsembleEstimator,
-    sample: Sample,
-    rows: np.ndarray,
-    categorical: np.ndarray,
+    choice: Choice,
+    drawn: FitInput,
+    all_columns: Training,
     jobs: int,
     n_null: int | None,
-) -> Comparison:
-    """Compare rows (n_rows,) of a sample with tables without groups."""
+) -> Comparison | None:
+    """Compare the sample of a fit with tables without groups; None where it is too small."""
+    sample, n_distinct = drawn.sample, _count_distinct(drawn.sample)
+    if n_distinct < MIN_ROWS and choice.ignored:
+        # Columns that are nearly constant may be constant in null tables.
+        sample = all_columns.drawn.sample
+        n_distinct = _count_distinct(sample)
+    rows = rows_to_compare(sample.X.shape[0], sample.entropy, sample.given_weights)
+    varied = min(len(rows), n_distinct) >= MIN_ROWS
+    if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
+        return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     values = logs_as_scaled(values, sample.scaling)
+    how = categorical_mask(estimator), kernel_maker(estimator), sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         warnings.catch_warnings(),
@@ -299,9 +288,7 @@ def _compare_sample(
     ):
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
-        return compare_with_null_tables(
-            values, categorical, kernel_maker(estimator), sample.entropy, jobs, n_null, advance
-        )
+        return compare_with_null_tables(values, *how, n_null, advance)
 
 
 def choose_by_kernel(

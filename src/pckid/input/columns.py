@@ -25,8 +25,8 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
 
     Raises if two of its columns have the same name, which only some libraries allow.
     """
-    if isinstance(X, nw.DataFrame):
-        return X
+    if isinstance(X, nw.DataFrame | np.ndarray):
+        return X if isinstance(X, nw.DataFrame) else None
     known = nw.dependencies
     names = list(X.columns) if known.is_pandas_like_dataframe(X) else []
     names = X.column_names if known.is_pyarrow_table(X) else names
