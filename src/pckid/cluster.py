@@ -822,7 +822,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if isinstance(rows, RowsInMemory):
             X, known, weights = rows.X, rows.known, rows.weights
         table, embedding, scores = self._locate(X, sample, clustering)
-        found = assign(embedding, table, self._fitted, known)
+        found = assign(embedding, table, self._fitted, known, n_threads(self.n_jobs))
         scored = count_outliers(clustering.scores.held_out, clustering.scores.weights)
         self._describe(table, sample.scaling, found.labels, scored, weights)
         if isinstance(rows, RowsInMemory):

@@ -86,14 +86,12 @@ class Training(NamedTuple):
 
     def find_unseen(self, rows: np.ndarray) -> np.ndarray:
         """Find which mixtures did not learn from rows (n,) of the sample (n_mixtures, n)."""
-        n_samples, found = self.drawn.sample.table.n_samples, []
-        for stack in self.kernel.ensemble.stacks:
-            n_inits, size = stack.log_weights.shape
-            learnt = self.subsamples(size)[:n_inits]
-            unseen = np.ones((len(learnt), n_samples), dtype=bool)
-            unseen[np.arange(len(learnt))[:, None], learnt] = False
-            found.append(unseen[:, rows])
-        return np.concatenate(found)
+        stacks, n_samples = self.kernel.ensemble.stacks, self.drawn.sample.table.n_samples
+        shapes = [stack.log_weights.shape for stack in stacks]
+        learnt = np.concatenate([self.subsamples(size)[:n] for n, size in shapes])
+        unseen = np.ones((len(learnt), n_samples), dtype=bool)
+        np.put_along_axis(unseen, learnt, False, axis=1)
+        return unseen.take(rows, axis=1)
 
 
 class EnsembleEstimator(

@@ -39,8 +39,9 @@ _MANY = 0.25
 # On a CPU this pays if mixtures learn from at least half of the rows, of a table so wide that it is
 # the products that take the time.
 _MIN_SHARE_ON_HOST, _WIDE = 0.5, 256
-# Posteriors, or coefficients of components, that a GPU computes at once: 2^26 numbers.
-_RUN_CELLS = 1 << 26
+# So many posteriors, or coefficients of components, keep a GPU busy while the host launches the
+# next operations.
+_RUN_CELLS = 1 << 23
 # Multiplications that make a thread worth while.
 _WORK = 1 << 29
 _MAX_COMPONENTS = 60

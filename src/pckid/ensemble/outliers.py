@@ -168,10 +168,13 @@ class FeatureScorer:
 
     def _weights_of(self, unseen: np.ndarray, home: Array) -> Array:
         """Compute how much mixtures count for rows (n_mixtures, n), in all as much as all do."""
-        unseen = unseen | ~unseen.any(axis=0)
+        xp = namespace(home)
         counts = [stack.log_weights.shape[0] for stack in self._kernel.ensemble.stacks]
-        shares = np.repeat(np.square(mixture_scales(self._kernel)), counts) @ unseen
-        return asarray_like(unseen / shares, home, dtype=home.dtype)
+        each = np.repeat(np.square(mixture_scales(self._kernel)), counts)
+        there = asarray_like(unseen | ~unseen.any(axis=0), home, dtype=xp.bool)
+        weights = xp.astype(there, xp.float64)
+        weights /= asarray_like(each, home, dtype=xp.float64) @ weights
+        return xp.astype(weights, home.dtype, copy=False)
 
     def _weigh_features(self, features: Array, weights: Array | None) -> Array:
         """Count the features (n_columns, n) of each mixture by its `weights` (n_mixtures, n)."""

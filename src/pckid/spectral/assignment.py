@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    clip_min,
+    device_of,
+    is_host,
+    namespace,
+    to_numpy,
+)
+from pckid._utils.parallel import run_in_threads
 from pckid.blocks import BlockedRows
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.outliers import outlier_score, project_and_score
@@ -38,7 +47,11 @@ class FittedClusters(NamedTuple):
 
 
 def assign(
-    embedding: Array, table: Table, fitted: FittedClusters, known: np.ndarray | None = None
+    embedding: Array,
+    table: Table,
+    fitted: FittedClusters,
+    known: np.ndarray | None = None,
+    jobs: int = 1,
 ) -> Assignment:
     """Find the nearest centre of each row, and the chance that the row belongs to its cluster.
 
@@ -46,8 +59,9 @@ def assign(
     in whatever order its coordinates were summed. Rows whose group is `known` (n_samples,), as
     from `read_known`, get its cluster, wherever they lie.
     """
-    xp, parts = namespace(embedding), []
-    for rows in row_slices(embedding):
+    xp = namespace(embedding)
+
+    def assign_some(rows: slice) -> tuple[Array, Array]:
         distances = distances_to(embedding[rows, :], fitted.centers)
         labels = first_of_nearest(distances, fitted.centers)
         chances = membership(distances, fitted.inverse_temperature)
@@ -62,7 +76,10 @@ def assign(
             is_known, mine = xp.any(own, axis=0), xp.sum(xp.where(own, chances, 0.0), axis=0)
             labels = xp.where(is_known, xp.argmax(xp.astype(own, xp.int64), axis=0), labels)
             confidence = xp.where(is_known, mine, confidence)
-        parts.append((labels, xp.where(empty, 0.0, confidence)))
+        return labels, xp.where(empty, 0.0, confidence)
+
+    slices = row_slices(embedding)
+    parts = run_in_threads(assign_some, zip(slices, strict=True), jobs if is_host(embedding) else 1)
     return Assignment(*(xp.concat(part) for part in zip(*parts, strict=True)))
 
 
@@ -97,7 +114,7 @@ def place_changed_rows(fitted: FittedClusters, X: Array, jobs: int = 1) -> Place
     """
     table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
     embedding = project(fitted.kernel, fitted.projection, table, jobs)
-    labels = assign(embedding, table, fitted).labels
+    labels = assign(embedding, table, fitted, jobs=jobs).labels
     found = embedding, labels, _memberships_at(embedding, table, fitted)
     return PlacedRows(*map(to_numpy, found))
 
@@ -168,7 +185,7 @@ def _place(
             more = recall_scores(fitted.own_scores, table, more)
     else:
         embedding = more = project(fitted.kernel, fitted.projection, table, jobs)
-    return *assign(embedding, table, fitted, known), more
+    return *assign(embedding, table, fitted, known, jobs), more
 
 
 def _score(fitted: FittedClusters, table: Table, jobs: int, *_: Any) -> tuple[Array]:

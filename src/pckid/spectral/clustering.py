@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -35,6 +36,8 @@ _TURNS = 20
 _MAX_SCORED = 1_000
 # Starts of k-means where several numbers of clusters are tried.
 _N_STARTS = 20
+# Of a feature map of so few entries threads would take longer than what they do.
+_FEW_CELLS = 1 << 18
 
 
 class SampleScores(NamedTuple):
@@ -150,7 +153,7 @@ def embed_landmarks(
     table = take(sample.table, rows)
     features = feature_matrix(kernel, table, jobs)
     # The eigenvectors wait for a GPU. Deviations come first: the host launches them meanwhile.
-    host_jobs = jobs if is_host(features) else 1
+    host_jobs = jobs if is_host(features) and math.prod(features.shape) > _FEW_CELLS else 1
     deviate = meanwhile(partial(_deviate, training, features, table, rows, jobs), host_jobs)
     by_parts = partial(
         cluster_by_parts,
@@ -164,7 +167,7 @@ def embed_landmarks(
     )
     cluster_parts = by_parts if known_rows is not None else meanwhile(by_parts, host_jobs)
     deviations = deviate() if host_jobs == 1 else None
-    projection = fit_embedding(embedding, features, width, rng, weights)
+    projection = fit_embedding(embedding, features, width, rng, weights, jobs)
     points = project_features(features, projection)
     anchors = known_points = clusters = None
     if known_rows is not None:
@@ -302,7 +305,7 @@ def recluster(
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
-    projection = fit_embedding(embedding, features, numbers[-1], rng, weights)
+    projection = fit_embedding(embedding, features, numbers[-1], rng, weights, jobs)
     points = near = project_features(features, projection)
     are_all = landmarks.shape[0] == sample.table.n_samples
     if not are_all:
@@ -371,7 +374,7 @@ def cluster_by_numbers(
     """
     rng = np.random.default_rng(0)
     features = feature_matrix(kernel, table, jobs)
-    projection = fit_embedding(embedding, features, numbers[-1], rng)
+    projection = fit_embedding(embedding, features, numbers[-1], rng, jobs=jobs)
     points = project_features(features, projection)
     return [cluster_points(points[:, :k], rng) for k in numbers]
 
