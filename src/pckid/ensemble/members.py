@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from numbers import Integral
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ _MIN_SHARE_ON_HOST, _WIDE = 0.5, 256
 # next operations.
 _RUN_CELLS = 1 << 23
 # Multiplications that make a thread worth while.
-_WORK = 1 << 29
+_WORK = 1 << 27
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
 # No table has so many rows: a random key times this plus the row's number is another key, of which
@@ -168,7 +169,7 @@ def draw_subsamples(plan: Plan, n_samples: int, size: int) -> np.ndarray:
     """
     if _are_many(plan, n_samples):
         order = np.sort(to_numpy(append_rows(draw_keys(plan, n_samples, size))), axis=1)
-        return to_numpy(order[:, : plan.n_rows] % _ROWS)
+        return to_numpy(order[:, : plan.n_rows] & (_ROWS - 1))
     rng = generator(plan.entropy, Stream.SUBSAMPLES, size)
     drawn = [rng.choice(n_samples, plan.n_rows, replace=False) for _ in range(plan.n_inits)]
     return np.stack(drawn)
@@ -275,6 +276,7 @@ class Posteriors:
         self._family = FAMILIES[ensemble.covariance_type]
         self._template = self._family.statistics(block(table, 0, 1))
         self._kept: dict[Sequence[int], Any] = {}
+        self._locks = [Lock() for _ in ensemble.stacks]
 
     def of(self, rows: Table) -> Callable[..., Array]:
         """Return a function that computes the posteriors of some rows under some stacks.
@@ -313,12 +315,13 @@ class Posteriors:
         return resp
 
     def _coefficients(self, stacks: Sequence[int]) -> Any:
-        """Compute what some stacks contribute; two threads may both do so, to the same end."""
+        """Compute what some stacks contribute: once, since threads begin with the same ones."""
         stacks = tuple(stacks)
-        if stacks not in self._kept:
-            chosen = [self.ensemble.stacks[i] for i in stacks]
-            one = chosen[0] if len(chosen) == 1 else side_by_side.concatenate(chosen)
-            self._kept[stacks] = self._family.coefficients(self._template, one)
+        with self._locks[stacks[0]]:
+            if stacks not in self._kept:
+                chosen = [self.ensemble.stacks[i] for i in stacks]
+                one = chosen[0] if len(chosen) == 1 else side_by_side.concatenate(chosen)
+                self._kept[stacks] = self._family.coefficients(self._template, one)
         return self._kept[stacks]
 
 
@@ -385,7 +388,7 @@ def _train_on_shared_rows(
         weights = xp.astype(weights, home.dtype, copy=False)
     shapes = [(stack.n_mixtures, stack.size) for stack in stacks]
     layout = side_by_side.SideBySide(shapes, home)
-    first = order[:, : max(stack.size for stack in stacks)] % _ROWS
+    first = order[:, : max(stack.size for stack in stacks)] & (_ROWS - 1)
     chosen = take_along(xp.reshape(first, (-1,)), layout.slot)
     weights = take_along(weights, layout.owner)
 

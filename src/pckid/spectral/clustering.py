@@ -152,9 +152,7 @@ def embed_landmarks(
         width = n_coordinates(n_clusters, len(rows))
     table = take(sample.table, rows)
     features = feature_matrix(kernel, table, jobs)
-    # The eigenvectors wait for a GPU. Deviations come first: the host launches them meanwhile.
-    host_jobs = jobs if is_host(features) and math.prod(features.shape) > _FEW_CELLS else 1
-    deviate = meanwhile(partial(_deviate, training, features, table, rows, jobs), host_jobs)
+    deviate = partial(_deviate, training, features, table, rows, jobs)
     by_parts = partial(
         cluster_by_parts,
         kernel,
@@ -165,8 +163,16 @@ def embed_landmarks(
         weights,
         groups=None if groups is None else groups[rows],
     )
-    cluster_parts = by_parts if known_rows is not None else meanwhile(by_parts, host_jobs)
-    deviations = deviate() if host_jobs == 1 else None
+    in_threads = is_host(features) and math.prod(features.shape) > _FEW_CELLS
+    # The host launches these before it waits for the eigenvectors on a GPU.
+    launched, held = None if in_threads else deviate(), None
+
+    def deviate_and_cluster() -> tuple[_Deviations, np.ndarray]:
+        return launched or deviate(), by_parts(known=held)
+
+    # One thread for both: more would wait for each other at the interpreter.
+    beside = in_threads and known_rows is None
+    wait = meanwhile(deviate_and_cluster, jobs) if beside else deviate_and_cluster
     projection = fit_embedding(embedding, features, width, rng, weights, jobs)
     points = project_features(features, projection)
     anchors = known_points = clusters = None
@@ -175,13 +181,12 @@ def embed_landmarks(
         each = how | {"weights": weights}
         clusters, are_held = known_rows.find_clusters(points, known_points, n_clusters, each)
         if are_held:
-            cluster_parts = partial(by_parts, known=known_rows)
+            held = known_rows
             anchors = known_rows.anchors(known_points, n_clusters)
         else:
             projection, points = projection.first(n_clusters), points[:, :n_clusters]
             known_points = known_points[:, :n_clusters]
-    parts = cluster_parts()
-    deviations = deviate() if deviations is None else deviations
+    deviations, parts = wait()
     scores = _score_landmarks(deviations, sample, weights)
     landmarks = Landmarks(rows, weights, points, known_points, anchors, clusters, parts)
     return projection, landmarks, scores
