@@ -311,7 +311,7 @@ def choose_by_kernel(
     eigenvalues = np.zeros(len(candidates) + 2)
     with blas_threads(1):
         n_wanted = min(len(eigenvalues), n_rows)
-        projection = fit_embedding("random_walk", features, n_wanted, rng, weights, jobs)
+        projection = fit_embedding("random_walk", features, n_wanted, rng, weights)
         points = project_features(features, projection)
     eigenvalues[:n_wanted] = to_numpy(projection.eigenvalues)
     scores = -np.diff(eigenvalues)[1:]

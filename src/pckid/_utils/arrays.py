@@ -1,8 +1,7 @@
 """Array namespaces and devices: the one room that knows torch and CuPy by name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
 from typing import Any, Protocol
 
 import array_api_compat
@@ -19,7 +18,7 @@ _HEADROOM = 2.0**40
 _STAGED_BYTES = 1 << 16
 
 # Of a matrix this much stays in the cache of a CPU core.
-_CACHED_BYTES = 1 << 19
+_CACHED_BYTES = 1 << 20
 
 
 class Array(Protocol):
@@ -231,25 +230,19 @@ def product_less_half(A: Any, B: Any, C: Any) -> Array:
     return A @ B - 0.5 * C
 
 
-def gram_operator(
-    A: Array, n_threads: int = 1, each: Callable[..., Iterable[Any]] = map
-) -> Callable[[Array], Array]:
+def gram_operator(A: Array) -> Callable[[Array], Array]:
     """Return a function that computes Aᵀ A v for A (c, n) and v (n, b).
 
-    On a CPU A is read only once, by as many threads, if `each` maps a function in them.
+    On a CPU A is read only once. Not in threads: they would meet too often.
     """
     if not isinstance(A, np.ndarray):
         return lambda v: namespace(A).matrix_transpose(A) @ (A @ v)
     parts = np.array_split(A, -(-A.nbytes // _CACHED_BYTES))
-    stops = np.linspace(0, len(parts), n_threads + 1).round().astype(int).tolist()
-    groups = [parts[start:stop] for start, stop in pairwise(stops)]
 
     def multiply(v: Any) -> Array:
         total: Any = np.zeros_like(v, dtype=A.dtype)
-        # However many threads there are, the sum is taken in the same order.
-        for products in each(lambda some: [part.T @ (part @ v) for part in some], groups):
-            for product in products:
-                total += product
+        for part in parts:
+            total += part.T @ (part @ v)
         return total
 
     return multiply

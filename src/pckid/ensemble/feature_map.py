@@ -16,13 +16,13 @@ from sklearn import get_config
 
 from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
 from pckid._utils.parallel import run_in_threads, threads_for
-from pckid.ensemble.members import Ensemble, Posteriors, split_stacks
+from pckid.ensemble.members import Ensemble, Posteriors, itemsize, split_stacks
 from pckid.input.table import Scaling, Table, block
 
-# Longer blocks of rows gain nothing on a CPU and fall out of its cache. Where more than four
-# threads take turns at the interpreter, they gain: fewer turns.
+# Longer blocks of rows gain nothing on a CPU and fall out of its cache. Where threads take turns at
+# the interpreter, they gain: each turn has a thread wait some 40 microseconds to be woken.
 HOST_BLOCK = 1024
-_THREADS_PER_BLOCK = 4
+_THREADS_PER_BLOCK = 2
 # Multiplications that make a thread worth while; of rows that pass all mixtures four times as many.
 _WORK = 1 << 26
 
@@ -184,7 +184,7 @@ def _n_threads(kernel: Kernel, table: Table, jobs: int, each: int = _WORK) -> in
 
 def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:
     """Divide the rows into blocks, each of which has a share of the memory; `most` is for a CPU."""
-    bytes_per_row = 8 * (4 * max(kernel.ensemble.widths) + 2 * table.width)
+    bytes_per_row = itemsize(table) * (4 * max(kernel.ensemble.widths) + 2 * table.width)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
     size = max(1, min(size, most) if is_host(table.values) else size)
     starts = range(0, table.n_samples, size)

@@ -207,7 +207,7 @@ def schedule(table: Table, plan: Plan, first: int = 0, n_threads: int = 1) -> li
             for start in starts
         ]
     batches: list[list[Stack]] = []
-    room, each = 0, table.n_samples * _itemsize(table)
+    room, each = 0, table.n_samples * itemsize(table)
     most = _STACK_BYTES_DEVICE // each
     if is_host(table.values):
         n_components = (plan.n_inits - first) * sum(plan.sizes)
@@ -451,10 +451,10 @@ def _stack_size(table: Table, plan: Plan) -> int:
     if not FAMILIES[plan.covariance_type].STACKABLE:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
-    return max(1, budget // (plan.n_rows * (table.width + plan.sizes[-1]) * _itemsize(table)))
+    return max(1, budget // (plan.n_rows * (table.width + plan.sizes[-1]) * itemsize(table)))
 
 
-def _itemsize(table: Table) -> int:
+def itemsize(table: Table) -> int:
     """Return how many bytes a number of the table takes."""
     return 4 if "32" in str(table.values.dtype) else 8
 

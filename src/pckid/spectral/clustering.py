@@ -173,7 +173,7 @@ def embed_landmarks(
     # One thread for both: more would wait for each other at the interpreter.
     beside = in_threads and known_rows is None
     wait = meanwhile(deviate_and_cluster, jobs) if beside else deviate_and_cluster
-    projection = fit_embedding(embedding, features, width, rng, weights, jobs)
+    projection = fit_embedding(embedding, features, width, rng, weights)
     points = project_features(features, projection)
     anchors = known_points = clusters = None
     if known_rows is not None:
@@ -310,7 +310,7 @@ def recluster(
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
-    projection = fit_embedding(embedding, features, numbers[-1], rng, weights, jobs)
+    projection = fit_embedding(embedding, features, numbers[-1], rng, weights)
     points = near = project_features(features, projection)
     are_all = landmarks.shape[0] == sample.table.n_samples
     if not are_all:
@@ -379,7 +379,7 @@ def cluster_by_numbers(
     """
     rng = np.random.default_rng(0)
     features = feature_matrix(kernel, table, jobs)
-    projection = fit_embedding(embedding, features, numbers[-1], rng, jobs=jobs)
+    projection = fit_embedding(embedding, features, numbers[-1], rng)
     points = project_features(features, projection)
     return [cluster_points(points[:, :k], rng) for k in numbers]
 

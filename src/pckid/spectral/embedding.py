@@ -9,9 +9,7 @@ rows repeated, a matrix M would have the eigenvectors W^-½ u, with u those of W
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -26,7 +24,6 @@ from pckid._utils.arrays import (
     namespace,
     to_numpy,
 )
-from pckid._utils.parallel import threads_for
 from pckid.ensemble.feature_map import Projection
 
 # Eigenvectors of no more rows than this are found on the host, wherever the rows lie.
@@ -35,16 +32,10 @@ _ON_HOST = 500
 _DENSE = 200
 # Many vectors take many products: up to so many rows for each, the matrix is computed once.
 _ROWS_FOR_EACH = 64
-# Entries of the feature map that make a thread worth while.
-_CELLS = 1 << 20
 
 
 def kernel_pca(
-    features: Array,
-    n_components: int,
-    rng: np.random.Generator,
-    weights: Array | None = None,
-    jobs: int = 1,
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
 ) -> Projection:
     """Embed by the paper's equation Z = E_k Λ_k^½, uncentred.
 
@@ -58,19 +49,13 @@ def kernel_pca(
         Draws the first guess of the eigenvectors.
     weights : array of shape (n_samples,), default=None
         How many rows each row counts for.
-    jobs : int, default=1
-        Threads.
     """
-    pairs = _scaled_eigenpairs(features, _roots(weights), n_components, rng, weights, jobs)
+    pairs = _scaled_eigenpairs(features, _roots(weights), n_components, rng, weights)
     return _project_onto(*pairs, features, None, lambda values: 1 / np.sqrt(values))
 
 
 def random_walk(
-    features: Array,
-    n_components: int,
-    rng: np.random.Generator,
-    weights: Array | None = None,
-    jobs: int = 1,
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
 ) -> Projection:
     """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
 
@@ -84,7 +69,7 @@ def random_walk(
     inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
     if weights is not None:
         inverse_roots = inverse_roots * _roots(weights)
-    pairs = _scaled_eigenpairs(features, inverse_roots, n_components, rng, weights, jobs)
+    pairs = _scaled_eigenpairs(features, inverse_roots, n_components, rng, weights)
     return _project_onto(*pairs, features, degree, np.ones_like)
 
 
@@ -108,7 +93,6 @@ def _scaled_eigenpairs(
     n_wanted: int,
     rng: np.random.Generator,
     weights: Array | None,
-    jobs: int,
 ) -> tuple[np.ndarray, Array]:
     """Find eigenvalues of R K R, and R times their vectors.
 
@@ -130,12 +114,10 @@ def _scaled_eigenpairs(
         values, vectors = leading_eigenpairs(matrix, guess, n_wanted)
         vectors = asarray_like(vectors, features)
     else:
-        n_threads = threads_for(math.prod(features.shape), _CELLS, jobs)
-        with ThreadPoolExecutor(n_threads) as pool:
-            gram = gram_operator(features, n_threads, pool.map if n_threads > 1 else map)
-            values, vectors = leading_eigenpairs(
-                lambda v: scaled(gram(scaled(v))), guess, n_wanted, features
-            )
+        gram = gram_operator(features)
+        values, vectors = leading_eigenpairs(
+            lambda v: scaled(gram(scaled(v))), guess, n_wanted, features
+        )
     if weights is not None:
         vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
     return values, scaled(vectors)
@@ -186,10 +168,9 @@ def fit_embedding(
     n_components: int,
     rng: np.random.Generator,
     weights: Array | None = None,
-    jobs: int = 1,
 ) -> Projection:
     """Embed by the entry `name` of `EMBEDDINGS`, whose parameters follow."""
-    return EMBEDDINGS[name](features, n_components, rng, weights, jobs)
+    return EMBEDDINGS[name](features, n_components, rng, weights)
 
 
 def leading_eigenpairs(
