@@ -50,13 +50,3 @@ def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
     for step in ("ensemble", "ensemble: EM", "eigenvectors", "k-means", "profiles", "all else"):
         assert found.count(f"of it {step}") == 2, step
     assert sum("adjusted Rand index" in what for what in found) == 2
-
-
-@pytest.mark.slow
-def test_pixels_are_clustered_in_both_units(capsys):
-    from benchmarks import pixels
-
-    pixels.main(["--draws", "1"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4
-    assert all(0.5 < float(line.split(": ")[1].split(" ")[0]) <= 1 for line in lines)
