@@ -50,3 +50,11 @@ def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
     for step in ("ensemble", "ensemble: EM", "eigenvectors", "k-means", "profiles", "all else"):
         assert found.count(f"of it {step}") == 2, step
     assert sum("adjusted Rand index" in what for what in found) == 2
+
+
+@pytest.mark.slow
+def test_the_steps_of_a_fit_are_found(capsys):
+    from benchmarks import steps
+
+    steps.main(["4000"])
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 3 + len(steps.STEPS)
