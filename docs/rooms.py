@@ -14,7 +14,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "pckid"
 PAGE = Path(__file__).resolve().parent / "contributing" / "rooms.md"
 _NOT_DRAWN = {"__init__.py", "__main__.py", "_version.py"}
-_FEW = 28  # characters: fewer say too little
+_FEW, _MANY = 28, 50  # characters: fewer say too little, and no clause begins after so many
 
 
 def describe(path: Path) -> str:
@@ -22,8 +22,8 @@ def describe(path: Path) -> str:
     module = path / "__init__.py" if path.is_dir() else path
     doc = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
     line = doc.partition("\n")[0].removesuffix(".")
-    end = re.compile(r"[:;] ").search(line, _FEW)
-    return line[: end.start()] if end else line
+    ends = [re.compile(r"[:;.] ").search(line, _FEW), re.compile(r", ").search(line, _MANY)]
+    return line[: min(end.start() if end else len(line) for end in ends)]
 
 
 def draw(folder: Path, deep: bool = False, indent: str = "") -> list[str]:
@@ -47,7 +47,8 @@ def trees() -> list[str]:
 def put_on_page(page: str) -> str:
     """Replace the blocks of text on the page, in their order, by the trees."""
     drawn = iter(trees())
-    return re.sub(r"(?<=^```text\n).*?(?=^```$)", lambda _: f"{next(drawn)}\n", page, flags=re.M | re.S)
+    blocks = re.compile(r"^```text\n.*?^```$", re.MULTILINE | re.DOTALL)
+    return blocks.sub(lambda _: f"```text\n{next(drawn)}\n```", page)
 
 
 if __name__ == "__main__":
