@@ -14,7 +14,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "pckid"
 PAGE = Path(__file__).resolve().parent / "contributing" / "rooms.md"
 _NOT_DRAWN = {"__init__.py", "__main__.py", "_version.py"}
-_FEW, _MANY = 28, 50  # characters: fewer say too little, and no clause begins after so many
+_FEW, _MANY = 28, 36  # characters: fewer say too little, and no clause begins after so many
 
 
 def describe(path: Path) -> str:
