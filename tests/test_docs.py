@@ -130,12 +130,19 @@ def test_what_make_and_python_are_told_to_run_is_there(page):
     targets = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"(?:`|^    )make ([\w-]+)", text, re.MULTILINE):
         assert re.search(rf"^{target}:", targets, re.MULTILINE), f"make {target}"
+    text = re.sub(r"`[^`\n]+\n[^`\n]+`", lambda words: words[0].replace("\n", " "), text)
     for module, rest in re.findall(r"python -m ((?:pckid|benchmarks)[\w.]*)([^#`\n]*)", text):
         found = find_spec(module)
         inner = find_spec(f"{module}.__main__") if found.submodule_search_locations else found
         source = Path(inner.origin).read_text(encoding="utf-8")
         for option in re.findall(r"--[\w-]+", rest):
             assert f'"{option}"' in source, f"python -m {module} {option}"
+
+
+def test_every_experiment_is_run_for_a_page():
+    pages = " ".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = {name for name, _ in re.findall(r"python -m experiments ([\w-]+)(\s|`)", pages)}
+    assert named == set(import_module("experiments.commands").experiments.commands)
 
 
 def test_every_command_has_its_place_in_the_reference():
@@ -178,7 +185,7 @@ def test_every_public_name_is_in_the_reference(name):
 def test_pages_beside_the_documentation_link_to_files_that_are_there():
     for page in FURTHER:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
 
 
