@@ -14,7 +14,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "pckid"
 PAGE = Path(__file__).resolve().parent / "contributing" / "rooms.md"
 _NOT_DRAWN = {"__init__.py", "__main__.py", "_version.py"}
-_FEW, _MANY = 28, 36  # characters: fewer say too little, and no clause begins after so many
+# Characters of a description that are kept in any case: before a clause ends, and before a comma.
+_MIN_CLAUSE, _MIN_LIST = 28, 36
 
 
 def describe(path: Path) -> str:
@@ -22,8 +23,9 @@ def describe(path: Path) -> str:
     module = path / "__init__.py" if path.is_dir() else path
     doc = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
     line = doc.partition("\n")[0].removesuffix(".")
-    ends = [re.compile(r"[:;.] ").search(line, _FEW), re.compile(r", ").search(line, _MANY)]
-    return line[: min(end.start() if end else len(line) for end in ends)]
+    clause = re.compile(r"[:;.] ").search(line, _MIN_CLAUSE)
+    comma = re.compile(", ").search(line, _MIN_LIST)
+    return line[: min(end.start() if end else len(line) for end in (clause, comma))]
 
 
 def draw(folder: Path, deep: bool = False, indent: str = "") -> list[str]:
