@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+
+from experiments.output import markdown as lay_out
+
+markdown = partial(lay_out, rule="---")
 
 _HEAD = """# Performance
 
@@ -25,12 +30,6 @@ def write(out: Path) -> None:
         if path.exists():
             sections.append(section(json.loads(path.read_text()), folder))
     (out / "performance.md").write_text("\n".join(sections))
-
-
-def _table(titles: list[str], rows: list[list[str]]) -> str:
-    """Lay out a Markdown table."""
-    lines = [titles, ["---"] * len(titles), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def _time(seconds: float) -> str:
@@ -53,7 +52,7 @@ def _memory(found: dict[str, Any], _: Path) -> str:
     line = found["command_line"]
     return (
         "## Memory\n\nOf a fit with defaults, above the input (`python -m benchmarks.memory`).\n\n"
-        f"{_table(['table', 'from', 'memory'], rows)}\n"
+        f"{markdown(['table', 'from', 'memory'], rows)}\n"
         f"`pckid cluster` on {line['n']:,} × {line['d']} numbers of float32 in a Parquet file: "
         f"{line['megabytes']:.0f} MB in all.\n"
     )
@@ -82,7 +81,7 @@ def _cores(found: dict[str, Any], _: Path) -> str:
     where = f"{found['machine']['cores']} cores of {found['machine']['processor']}"
     return (
         f"## Many cores\n\nOn {where} (`python -m benchmarks.cores`). Labels are the same for "
-        f"every `n_jobs`.\n\n{_table(names, rows)}"
+        f"every `n_jobs`.\n\n{markdown(names, rows)}"
     )
 
 
@@ -117,7 +116,7 @@ def _peers(found: list[dict[str, Any]], folder: Path) -> str:
         "![time against rows of PCKID and other methods](performance/rows.svg)\n\n"
         "## Compared with other methods\n\n20 features, 30 % missing, five clusters, defaults "
         "otherwise; in brackets how many times\nPCKID's (`python -m benchmarks.peers`).\n\n"
-        f"{_table(['rows', *methods], rows)}"
+        f"{markdown(['rows', *methods], rows)}"
     )
 
 
@@ -152,7 +151,7 @@ def _gpu(found: dict[str, Any], _: Path) -> str:
     return (
         f"## GPU\n\n{found['device']}; figures of\n`python -m benchmarks.gpu --out "
         "docs/performance/gpu.json`, and there also the time of each step.\n\n"
-        f"{_table(['what', 'figure'], rows)}"
+        f"{markdown(['what', 'figure'], rows)}"
     )
 
 

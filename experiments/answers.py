@@ -9,7 +9,6 @@ tables instead.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from experiments.datasets.shapes import (
     remove,
 )
 from experiments.datasets.tables import NOT_FEATURES
-from experiments.output import Call, call_all, experiment, markdown, write_rows, write_text
+from experiments.output import Call, call_all, experiment, markdown, write_both
 
 N_ROWS = (60, 250, 1200, 5000)
 DISTANCES = (3, 4, 6, 8, 12)
@@ -40,15 +39,17 @@ ANSWERS = ("groups", "structure", "none", "unknown")
 Row = dict[str, Any]
 
 
-def judge(X: NDArray, categorical: NDArray, y: NDArray | None, seed: int) -> Row:
-    """Fit with n_clusters="auto", assess, and compare with the groups, if there are any."""
+def fit_and_assess(X: NDArray, seed: int, categorical: Sequence[int] = ()) -> tuple[Any, Any]:
+    """Fit with n_clusters="auto" and assess without resamples; returns model and verdict."""
     from pckid import PCKID, assess
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        places = np.flatnonzero(categorical)
-        model = PCKID("auto", random_state=seed, categorical_features=places, n_jobs=1).fit(X)
-        found = assess(model, X, n_resamples=0, n_jobs=1)
+    model = PCKID("auto", random_state=seed, categorical_features=categorical, n_jobs=1).fit(X)
+    return model, assess(model, X, n_resamples=0, n_jobs=1)
+
+
+def judge(X: NDArray, categorical: NDArray, y: NDArray | None, seed: int) -> Row:
+    """Fit with n_clusters="auto", assess, and compare with the groups, if there are any."""
+    model, found = fit_and_assess(X, seed, np.flatnonzero(categorical))
     row = {"answer": str(found.answer), "chosen": model.n_clusters_, "gaps": found.n_separated}
     row |= {"p_value": found.p_value, "ignored": len(model.choice_.ignored)}
     if y is not None:
@@ -232,7 +233,6 @@ def answers_command(
         cases = find_cases(folders, half, NOT_FEATURES, 1000, click.echo)
         calls = [(judge_case, (case, number)) for number, case in enumerate(cases)]
     rows = call_all(calls, jobs, "Judging")
-    write_rows(out, "answers", rows)
     parts = {"shape": by_shape, "groups": by_group, "coins": by_coin, "table": by_answer}
     found = [tabulate(rows) for kind, tabulate in parts.items() if _some(rows, kind)]
-    write_text(out, "answers", "\n".join(found))
+    write_both(out, "answers", rows, "\n".join(found))

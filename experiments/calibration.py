@@ -8,7 +8,6 @@ matched. Of the rows at a confidence of 0.9, nine in ten should have kept their 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from sklearn.mixture import GaussianMixture
 from experiments import figures, tables
 from experiments.datasets import Case
 from experiments.datasets.benchmark import cases_of
-from experiments.output import call_all, experiment, write_rows, write_text
+from experiments.output import call_all, experiment, write_both
 from experiments.resampling import interval
 from experiments.run import seeds
 from pckid import PCKID, IncompleteGaussianMixture
@@ -152,12 +151,10 @@ def _observe_case(
 ) -> Result | None:
     """Observe one method on one case; None where it fails."""
     X, n_clusters, method_seed = _table_of(case, run, seed, max_rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            counts = observe(name, X, n_clusters, method_seed, fresh)
-        except ValueError:
-            return None
+    try:
+        counts = observe(name, X, n_clusters, method_seed, fresh)
+    except ValueError:
+        return None
     return Result(case.dataset, case.setting, run, name, counts)
 
 
@@ -258,6 +255,6 @@ def calibration_command(
         for name in methods or METHODS
     ]
     results = [each for each in call_all(calls, jobs, "Observing") if each is not None]
-    write_rows(out, "calibration", list_counts(results))
     figures.save_figure(out / "calibration.png", partial(draw_curves, results=results))
-    write_text(out, "calibration", tables.as_markdown(error_table(results)))
+    text = tables.as_markdown(error_table(results))
+    write_both(out, "calibration", list_counts(results), text)

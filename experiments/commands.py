@@ -10,9 +10,7 @@ import click
 
 from experiments.answers import answers_command
 from experiments.calibration import calibration_command
-from experiments.informative import informative_command
 from experiments.known import known_command
-from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
 from experiments.outcomes import outcomes_command
@@ -216,8 +214,6 @@ def compare(choose_k: bool, **options: Any) -> None:
 OWN = (
     reproduce,
     compare,
-    mixed_command,
-    informative_command,
     calibration_command,
     answers_command,
     known_command,

@@ -7,7 +7,6 @@ get those that fit the truth best, which nobody would know, or those that fit th
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from experiments import tables
 from experiments.datasets import Case, varying
 from experiments.datasets.benchmark import cases_of, plain_name
-from experiments.output import call_all, experiment, write_rows, write_text
+from experiments.output import call_all, experiment, write_both
 from experiments.resampling import interval
 from experiments.run import seeds
 from pckid import PCKID
@@ -112,7 +111,6 @@ def name_clusters(shares: NDArray, rows: NDArray, said: NDArray) -> NDArray:
 
 def observe_case(case: Case, run: int, seed: int, max_rows: int) -> list[Result]:
     """Observe every method on one table."""
-    warnings.simplefilter("ignore")
     table_seed, method_seed = seeds(seed, case, run)
     rng = np.random.default_rng(table_seed)
     X, y = case.draw(table_seed)
@@ -204,5 +202,5 @@ def known_command(
         for case in cases_of(half, folders)
     ]
     results = [each for found in call_all(calls, jobs, "Observing") for each in found]
-    write_rows(out, "known", [each._asdict() for each in results])
-    write_text(out, "known", tables.as_markdown(accuracy_table(results)))
+    text = tables.as_markdown(accuracy_table(results))
+    write_both(out, "known", [each._asdict() for each in results], text)

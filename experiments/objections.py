@@ -8,7 +8,6 @@ ways, and tables with three groups that lose cells in the same ways.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.output import Call, call_all, experiment, markdown, write_rows, write_text
+from experiments.answers import fit_and_assess
+from experiments.output import Call, call_all, experiment, markdown, write_both
 
 N_COLUMNS = 8
 Row = dict[str, Any]
@@ -121,12 +121,7 @@ N_WIDE = 60
 
 def judge(X: NDArray, seed: int) -> Row:
     """Fit with the number of clusters chosen, and assess."""
-    from pckid import PCKID, assess
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = PCKID("auto", random_state=seed, n_jobs=1).fit(X)
-        found = assess(model, X, n_resamples=0, n_jobs=1)
+    model, found = fit_and_assess(X, seed)
     noted = {"follows": bool(found.follows), "selected": bool(found.selected)}
     return {"answer": str(found.answer), "p_value": found.p_value, "k": model.n_clusters_, **noted}
 
@@ -199,5 +194,4 @@ def objections_command(runs: int, seed: int, jobs: int, out: Path) -> None:
         if run < max(1, runs // 4):
             calls += [(judge_weights, (light, run, seed)) for light in (1.0, 1e-6)]
     rows = sorted(call_all(calls, jobs, "Judging"), key=lambda row: row["kind"])
-    write_rows(out, "objections", rows)
-    write_text(out, "objections", tabulate(rows))
+    write_both(out, "objections", rows, tabulate(rows))

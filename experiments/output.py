@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,7 +63,10 @@ def experiment(name: str, *shared: str, runs: int = 0, max_rows: int = 0) -> Cal
 
 
 def call_all(calls: Iterable[Call], jobs: int, what: str) -> list[Any]:
-    """Call functions in processes of one thread each, with a bar; results in the order of calls."""
+    """Call functions in processes of one thread each, with a bar; results in the order of calls.
+
+    Warnings are ignored: tables are incomplete and clusters few on purpose.
+    """
     from joblib import Parallel, delayed, parallel_config
 
     calls, found = list(calls), []
@@ -70,23 +74,28 @@ def call_all(calls: Iterable[Call], jobs: int, what: str) -> list[Any]:
         parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
         experiment_progress(len(calls), what) as advance,
     ):
-        tasks = (delayed(function)(*given) for function, given in calls)
+        tasks = (delayed(_call_silently)(function, given) for function, given in calls)
         for each in Parallel(return_as="generator", batch_size=1)(tasks):
             found.append(each)
             advance()
     return found
 
 
+def _call_silently(function: Callable[..., Any], given: tuple) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*given)
+
+
 def write_found(out: Path, name: str, runs: Iterable[Sequence[Found]]) -> None:
     """Write the figures of all runs as NAME.csv, and their means as NAME.md."""
     found = [each for run in runs for each in run]
-    write_rows(out, name, [each._asdict() for each in found])
-    write_text(out, name, mean_table(found))
+    write_both(out, name, [each._asdict() for each in found], mean_table(found))
 
 
-def write_rows(out: Path, name: str, rows: Sequence[Row]) -> None:
-    """Write rows as NAME.csv, with a column for each name that any of them has."""
-    out.mkdir(parents=True, exist_ok=True)
+def write_both(out: Path, name: str, rows: Sequence[Row], text: str) -> None:
+    """Write rows as NAME.csv, a column for each name that any has, and a text as NAME.md."""
+    write_text(out, name, text)
     fields = list(dict.fromkeys(field for row in rows for field in row))
     with open(out / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fields, lineterminator="\n")
@@ -113,7 +122,7 @@ def mean_table(found: Sequence[Found]) -> str:
     return markdown(["", "setting", "mean", "±", "tables"], lines)
 
 
-def markdown(titles: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
-    """Lay out a table in Markdown."""
-    rows = [titles, ["---"] * len(titles), *lines]
+def markdown(titles: Sequence[str], lines: Iterable[Sequence[Any]], rule: str = "---:") -> str:
+    """Lay out a table in Markdown; `rule` aligns all columns but the first."""
+    rows = [titles, ["---", *[rule] * (len(titles) - 1)], *lines]
     return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)

@@ -8,7 +8,6 @@ columns tell: these then differ in the rows at hand, whatever a threshold says.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -106,10 +105,8 @@ def describe_table(design: Design, run: int, seed: int) -> list[Found]:
     found = list(measure(design, run, "the groups", describe_all(X, groups, True)))
     if design.weak:
         return found
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = PCKID(design.n_groups, random_state=seed).fit(X)
-        verdict = assess(model, X, n_resamples=1).has_groups is not False
+    model = PCKID(design.n_groups, random_state=seed).fit(X)
+    verdict = assess(model, X, n_resamples=1).has_groups is not False
     labels = model.labels_
     where = f"{design.name}: found"
     found.append(Found("groups or structure by the verdict", where, run, float(verdict)))

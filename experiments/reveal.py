@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from experiments import tables
 from experiments.output import call_all, experiment, write_text
 from experiments.resampling import interval
-from experiments.revealed import hide_values, in_silence, list_removals
+from experiments.revealed import hide_values, list_removals
 from pckid import PCKID, next_cells
 from pckid.spectral.membership import DOUBTFUL
 
@@ -146,7 +146,7 @@ def reveal_command(
     Writes reveal.md: how many rows are settled by a cell, and how many were promised.
     """
     calls = [
-        (in_silence, (observe_reveal, *each, cells, seed))
+        (observe_reveal, (*each, cells, seed))
         for each in list_removals(half, folders, max_rows, seed)
     ]
     found = [each for each in call_all(calls, jobs, "Revealing") if each is not None]

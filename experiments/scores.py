@@ -8,11 +8,10 @@ beside their confidence; and how many change cluster once their missing values a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 import numpy as np
@@ -198,18 +197,10 @@ def write_bins(said: NDArray, changed: NDArray) -> list[str]:
     return [*cells, f"{said.mean():.3f}, {changed.mean():.3f}"]
 
 
-def _observe_silently(observe: Callable, *given: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return observe(*given)
-
-
 def _by_design(observe: Callable, designs: dict[tuple, int], seed: int, jobs: int) -> list[list]:
     """Observe each design, its name and size, in so many runs."""
     calls = [
-        (_observe_silently, (observe, *design, seed + run))
-        for design, runs in designs.items()
-        for run in range(runs)
+        (observe, (*design, seed + run)) for design, runs in designs.items() for run in range(runs)
     ]
     found = iter(call_all(calls, jobs, "Observing"))
     return [[next(found) for _ in range(runs)] for runs in designs.values()]

@@ -9,7 +9,6 @@ classes. Complete tables have lost 30 % of their values at random.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from experiments.compare import find_cases
 from experiments.datasets.tables import AS_IS, NOT_FEATURES
-from experiments.output import call_all, experiment, markdown, write_rows, write_text
+from experiments.output import call_all, experiment, markdown, write_both
 
 N_SEEDS = 6
 REMOVED = "mcar 30%"
@@ -36,13 +35,11 @@ def judge_seed(case: Any, number: int, seed: int) -> Row:
     drawn, y = case.draw(number)
     X, y = np.asarray(drawn, dtype=np.float64), np.asarray(y)
     begin = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        given = PCKID(len(np.unique(y)), random_state=seed, n_jobs=1).fit(X)
-        fitted = time.process_time()
-        model = PCKID("auto", random_state=seed, n_jobs=1).fit(X)
-        chosen = time.process_time()
-        found = assess(model, X, n_resamples=0, n_jobs=1)
+    given = PCKID(len(np.unique(y)), random_state=seed, n_jobs=1).fit(X)
+    fitted = time.process_time()
+    model = PCKID("auto", random_state=seed, n_jobs=1).fit(X)
+    chosen = time.process_time()
+    found = assess(model, X, n_resamples=0, n_jobs=1)
     rows = model.labels_ >= 0
     p_value = np.nan if found.p_value is None else found.p_value
     return {
@@ -116,5 +113,4 @@ def seeds_command(
     ]
     rows = call_all(calls, jobs, "Clustering")
     found = [summarise_table(rows[i : i + N_SEEDS]) for i in range(0, len(rows), N_SEEDS)]
-    write_rows(out, "seeds", found)
-    write_text(out, "seeds", tabulate(found))
+    write_both(out, "seeds", found, tabulate(found))

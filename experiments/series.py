@@ -20,7 +20,7 @@ import numpy as np
 from experiments import tables
 from experiments.datasets.series import BLOCKS, SHARES, SIMULATED, list_blocks, list_series
 from experiments.methods import find
-from experiments.output import markdown
+from experiments.output import experiment, markdown
 from experiments.results import Row
 from experiments.run import plan_tasks, run_tasks
 
@@ -172,28 +172,18 @@ def _compare_with_tck(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-@click.command("series", short_help="Series with missing values, and blocks of columns.")
 @click.option(
     "--data", multiple=True, type=click.Path(exists=True, dir_okay=False),
     help="A wheel of aeon or sktime, which ships series, or a table of pixels (.csv.gz) with dates "
     "in the names of its columns. May be repeated; without one, series are simulated.",
 )  # fmt: skip
 @click.option(
-    "--half", type=click.Choice(["report", "choose"]), default="report", show_default=True
-)
-@click.option("--runs", type=click.IntRange(1), default=10, show_default=True)
-@click.option(
     "--tck-runs", type=click.IntRange(0), default=0, show_default=True,
     help="Runs that TCK takes part in, which takes minutes for a table; needs its package, tck.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option(
-    "--out", type=click.Path(file_okay=False), default="results/series", show_default=True
-)
 @click.option("--inits", "n_inits", type=click.IntRange(1), help="Q, to be quick.")
-def series_command(n_inits: int | None, **options: Any) -> None:
+@experiment("series", "half", "seed", "jobs", runs=10)
+def series_command(n_inits: int | None, half: str | None, **options: Any) -> None:
     """Compare PCKID with and without groups of columns with k-means on series that lose values."""
-    compare_on_series(
-        **options, parameters={} if n_inits is None else {"n_inits": n_inits}, say=click.echo
-    )
+    parameters = {} if n_inits is None else {"n_inits": n_inits}
+    compare_on_series(half=half or "report", **options, parameters=parameters, say=click.echo)

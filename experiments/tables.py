@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.output import markdown
 from experiments.results import Row
 
 CaseName = tuple[str, str]
@@ -149,8 +150,7 @@ def as_markdown(table: ResultTable) -> str:
         text = f"**{text}**" if table.best[i, j] else text
         ends = f" [{low[i, j]:.{digits}f}, {high[i, j]:.{digits}f}]"
         cells[i].append(text if np.isnan(low[i, j]) else text + ends)
-    lines = [[table.corner, *table.columns], ["---", *["---:"] * len(table.columns)], *cells]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return markdown([table.corner, *table.columns], cells)
 
 
 def as_csv(table: ResultTable) -> str:

@@ -53,10 +53,8 @@ def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
 
 
 @pytest.mark.slow
-def test_pixels_are_clustered_in_both_units(capsys):
-    from benchmarks import pixels
+def test_the_steps_of_a_fit_are_found(capsys):
+    from benchmarks import steps
 
-    pixels.main(["--draws", "1"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4
-    assert all(0.5 < float(line.split(": ")[1].split(" ")[0]) <= 1 for line in lines)
+    steps.main(["4000"])
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 3 + len(steps.STEPS)

@@ -130,12 +130,19 @@ def test_what_make_and_python_are_told_to_run_is_there(page):
     targets = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"(?:`|^    )make ([\w-]+)", text, re.MULTILINE):
         assert re.search(rf"^{target}:", targets, re.MULTILINE), f"make {target}"
+    text = re.sub(r"`[^`\n]+\n[^`\n]+`", lambda words: words[0].replace("\n", " "), text)
     for module, rest in re.findall(r"python -m ((?:pckid|benchmarks)[\w.]*)([^#`\n]*)", text):
         found = find_spec(module)
         inner = find_spec(f"{module}.__main__") if found.submodule_search_locations else found
         source = Path(inner.origin).read_text(encoding="utf-8")
         for option in re.findall(r"--[\w-]+", rest):
             assert f'"{option}"' in source, f"python -m {module} {option}"
+
+
+def test_every_experiment_is_run_for_a_page():
+    pages = " ".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = {name for name, _ in re.findall(r"python -m experiments ([\w-]+)(\s|`)", pages)}
+    assert named == set(import_module("experiments.commands").experiments.commands)
 
 
 def test_every_command_has_its_place_in_the_reference():
@@ -178,7 +185,7 @@ def test_every_public_name_is_in_the_reference(name):
 def test_pages_beside_the_documentation_link_to_files_that_are_there():
     for page in FURTHER:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
 
 
@@ -186,29 +193,35 @@ CONTRIBUTORS = DOCS / "contributing" / "index.md"
 
 
 def test_what_the_page_for_contributors_names_is_there():
-    tops = "src", "tests", "docs", "experiments", "tools"
-    paths = [ROOT / "pyproject.toml", *(p for top in tops for p in (ROOT / top).rglob("*"))]
+    tops = "src", "tests", "docs", "experiments", "benchmarks", "tools", "packaging", ".github"
+    inside = [path for top in tops for path in ((ROOT / top), *(ROOT / top).rglob("*"))]
+    paths = [ROOT / "pyproject.toml", *inside]
     code = [p for p in paths if p.suffix in (".py", ".js", ".html") and "_build" not in p.parts]
     words = {word for path in code for word in re.findall(r"\w+", path.read_text("utf-8"))}
     words |= {path.stem for path in paths}
-    page = re.sub(r"```.*?```", "", CONTRIBUTORS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    files = set(re.findall(r"`([\w/]+\.(?:py|js|toml|txt))`", page))
-    assert len(files) > 5
-    for file in files:
-        assert any(path.as_posix().endswith(f"/{file}") for path in paths), file
+    whole = CONTRIBUTORS.read_text(encoding="utf-8")
+    page = re.sub(r"```.*?```", "", whole, flags=re.DOTALL)
+    drawing = " ".join(re.findall(r"```text(.*?)```", whole, re.DOTALL))
+    ending = r"\.(?:py|js|toml|txt|json|html|md|yaml|yml)"
+    named = set(re.findall(rf"`([\w./-]+(?:/|{ending}))`", page))
+    named |= set(re.findall(rf"[\w/]+(?:/|{ending})(?=\s|,)", drawing))
+    assert len(named) > 30
+    known = {path.as_posix() + "/" * path.is_dir() for path in paths}
+    for name in named:
+        assert any(path.endswith(f"/{name}") for path in known), name
     for dotted in re.findall(r"`([a-zA-Z_.]+)`", page):
-        is_file = dotted in files or dotted.endswith(".md")
-        assert is_file or words.issuperset(dotted.strip(".").split(".")), dotted
+        if dotted not in named:
+            assert words.issuperset(dotted.strip(".").split(".")), dotted
 
 
-def test_every_room_is_on_the_page_for_contributors():
-    page = CONTRIBUTORS.read_text(encoding="utf-8")
-    rooms = [path for path in (ROOT / "src" / "pckid").iterdir() if path.name[:2] != "__"]
-    names = {path.name + "/" * path.is_dir() for path in rooms} - {"py.typed", "_version.py"}
-    assert names <= set(re.findall(r"`([\w./]+)`", page)) | {"frontends/"}
-    assert {path.name for path in (ROOT / "src" / "pckid" / "frontends").glob("[a-z]*.py")} <= {
-        name.rpartition("/")[2] for name in re.findall(r"`([\w/]+\.py)`", page)
-    }
+def test_the_tree_of_rooms_is_that_of_the_package():
+    spec = spec_from_file_location("rooms", DOCS / "rooms.py")
+    rooms = module_from_spec(spec)
+    spec.loader.exec_module(rooms)
+    page = rooms.PAGE.read_text(encoding="utf-8")
+    assert page == rooms.put_on_page(page), "run `python docs/rooms.py --write`"
+    trees = rooms.trees()
+    assert max(len(line) for tree in trees for line in tree.splitlines()) <= 120
 
 
 def test_every_function_of_a_family_of_components_is_described():

@@ -6,8 +6,6 @@ Surveys mix numbers and categories, and people skip questions.
 
 **This survey is simulated.** No survey with categories and known groups comes with the packages
 that these pages are built from, and nothing is downloaded for them.
-``python -m experiments mixed FOLDER``, in a clone of the repository, compares the same ways on
-tables of your own.
 
 The story: 400 people of three kinds answer how they get to work. Commuters by train live far out,
 own season tickets and read; drivers live far out and own cars; cyclists live near. Age and

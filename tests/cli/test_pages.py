@@ -49,7 +49,7 @@ def tables(tmp_path, penguins):
         name: pa.array([float(cell) if cell else None for cell in cells])
         for name, *cells in zip(*rows, strict=True)
     }
-    for name in ("table.parquet", "big.parquet"):
+    for name in ("table.parquet", "big.parquet", "sample.parquet"):
         pq.write_table(pa.table(columns), tmp_path / name)
     write_visits(tmp_path)
 
