@@ -7,7 +7,7 @@ import pytest
 from helpers import SMALL, close, groups
 
 from pckid import PCKID, EmptyRowWarning
-from pckid.input import learning_rows as pool
+from pckid.input import sample as pool
 
 
 @pytest.mark.parametrize("cuts", [[0, 1000], [0, 1, 1000], [0, 300, 300, 999, 1000]])

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid.input.known import KnownMembers, find_known, join_known
-from pckid.input.learning_rows import keys, smallest
 from pckid.input.logarithms import NO_LOG, take_logs
+from pckid.input.sample import keys, smallest
 from pckid.input.table import Scaling, margins_of, pick_shifts, shares_of_higher, unit_for
 
 

@@ -136,8 +136,6 @@ def forget(known: list[Any], codes: np.ndarray, rows: np.ndarray) -> tuple[list[
 
 def warn_unseen(unseen: dict[str, set[Any]]) -> None:
     """Warn once of all categories that `fit` did not see."""
-    if not unseen:
-        return
     name, values = next(iter(unseen.items()))
     more = sum(map(len, unseen.values())) - 1
     others = f" and {more} more such {'category' if more == 1 else 'categories'}" if more else ""

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import asarray_like
 from pckid.input.categories import find_column
-from pckid.input.table import Scaling
 
 
 def has_groups(X: Any) -> bool:
@@ -59,15 +57,6 @@ class ColumnRoles(NamedTuple):
         return weights if (weights != 1).any() else None
 
 
-def with_column_weights(scaling: Scaling, roles: ColumnRoles) -> Scaling:
-    """Note how much the columns of a scaling count."""
-    weights = roles.weigh(scaling.used)
-    if weights is None:
-        return scaling
-    home = scaling.margins.frequencies
-    return scaling._replace(margins=scaling.margins._replace(weights=asarray_like(weights, home)))
-
-
 def find_roles(
     estimator: Any, groups: Mapping[str, Any] | None, names: Sequence[str] | None
 ) -> ColumnRoles:
@@ -76,7 +65,7 @@ def find_roles(
     The estimator has checked the table: the number of its columns and its categories are known.
     """
     n = estimator.n_features_in_
-    members = _find_members(groups or {}, names, n, estimator._categories)
+    members = _find_members(groups, names, n, estimator._categories) if groups else {}
     scales = np.full(n, -1)
     for number, columns in enumerate(members.values()):
         # A group of one is a column by itself.
@@ -84,26 +73,21 @@ def find_roles(
     if estimator.scaling == "common":
         scales = np.zeros(n, dtype=np.int64)
     weights = _find_weights(estimator.group_weights, members, n)
-    informative = _find_informative(estimator.missingness, members, names, n)
-    logs = _find_logs(estimator.log_columns, names, n, estimator._categories)
-    return ColumnRoles(members, scales, weights, informative, logs)
-
-
-def _find_logs(
-    log_columns: Any, names: Sequence[str] | None, n: int, categories: Mapping[int, Any]
-) -> dict[int, str]:
-    """Find the columns whose logarithm is taken, and how errors call them."""
-    asked = [] if log_columns is None else log_columns
+    missingness, asked = estimator.missingness, estimator.log_columns
+    if isinstance(missingness, str):
+        informative = np.full(n, missingness == "informative")
+    else:
+        informative = _find_informative(missingness, members, names, n)
     logs: dict[int, str] = {}
-    for each in [asked] if isinstance(asked, str) else asked:
+    for each in [asked] if isinstance(asked, str) else () if asked is None else asked:
         column = find_column(each, names, n, "log_columns")
         logs[column] = f"{column}" if names is None else repr(names[column])
-        if column in categories:
+        if column in estimator._categories:
             raise ValueError(
                 f"log_columns names column {logs[column]}, which holds categories. Leave it out of "
                 "log_columns."
             )
-    return logs
+    return ColumnRoles(members, scales, weights, informative, logs)
 
 
 def list_group_columns(
@@ -183,8 +167,6 @@ def _find_informative(
     missingness: Any, members: Mapping[str, list[int]], names: Sequence[str] | None, n: int
 ) -> np.ndarray:
     """Find the columns whose missingness tells (n,), bool."""
-    if isinstance(missingness, str):
-        return np.full(n, missingness == "informative")
     if isinstance(missingness, Mapping):
         raise ValueError(
             f"missingness is {missingness!r}. Give a list of the columns or groups whose "

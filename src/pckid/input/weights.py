@@ -138,3 +138,13 @@ def draw_rows(
     else:
         places = rng.choice(total, size=size, replace=False)
     return order[np.searchsorted(stops, places, side="right")]
+
+
+def draw_together(
+    rng: np.random.Generator, n_samples: int, size: int, groups: np.ndarray | None
+) -> np.ndarray:
+    """Draw `size` of n_samples rows, whole groups (n_samples,) but for the last; ascending."""
+    if groups is None:
+        return np.sort(rng.choice(n_samples, size, replace=False))
+    order = rng.permutation(int(groups.max()) + 1)[groups]
+    return np.sort(np.argsort(order, kind="stable")[:size])
