@@ -567,7 +567,7 @@ class OutcomeDisplay(_Display):
 
     @classmethod
     def from_comparison(cls, comparison: Any, outcome: int = 0, category: int = 0) -> Self:
-        """Take an `outcome` of a `comparison`, as from `compare_outcomes`, or a `category` of it."""
+        """Take an `outcome` of a `comparison` as from `compare_outcomes`, or one `category`."""
         found = comparison.outcomes[outcome]
         mean, low, high = (each[:, category] for each in (found.estimates, found.low, found.high))
         name = f"{found.name}: {found.values[category]}".removesuffix(": ")

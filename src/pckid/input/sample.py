@@ -296,7 +296,13 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     each = np.ones(table.n_samples) if weights is None else weights
     order = canonical_order(table, each)
     each = each[order]
-    differs = _differs(take(table, asarray_like(order, table.values)))
+    some, xp = take(table, asarray_like(order, table.values)), namespace(table.values)
+    values, observed, codes = (
+        xp.any(part[1:, :] != part[:-1, :], axis=1)
+        for part in (some.values, some.observed, some.codes)
+    )
+    # Which rows differ from the row before.
+    differs = np.concatenate([[True], to_numpy(values | observed | codes)])
     first, places = np.flatnonzero(differs), np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     if least <= len(first) < table.n_samples:
@@ -322,13 +328,3 @@ def _only_names_rows(codes: np.ndarray) -> bool:
     """Return whether no two rows agree in a category (n, c)."""
     seen = (column[column >= 0] for column in codes.T)
     return all(len(np.unique(cells)) == len(cells) for cells in seen)
-
-
-def _differs(table: Table) -> np.ndarray:
-    """Find which rows differ from the row before, of shape (n_samples,)."""
-    xp = namespace(table.values)
-    values, observed, codes = (
-        xp.any(part[1:, :] != part[:-1, :], axis=1)
-        for part in (table.values, table.observed, table.codes)
-    )
-    return np.concatenate([[True], to_numpy(values | observed | codes)])

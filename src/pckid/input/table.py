@@ -157,16 +157,8 @@ def fit_scaling(
     xp, blocks = namespace(X), [(rows,) for rows in row_slices(X)]
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
-
-    def find_ends(rows: slice) -> Array:
-        part = X[rows, :]
-        missing = xp.isnan(part)
-        low = xp.min(xp.where(missing, xp.inf, part), axis=0)
-        return xp.stack([low, xp.max(xp.where(missing, -xp.inf, part), axis=0)])
-
     # What is known of columns is computed on the host, whatever passes over the rows.
-    found = to_numpy(xp.stack(run_in_threads(find_ends, blocks, jobs)))
-    low, high = found[:, 0].min(axis=0), found[:, 1].max(axis=0)
+    low, high = _find_ends(X, jobs)
     shifts = None
     if logs:
         shifts = find_shifts(low, logs)
@@ -188,7 +180,7 @@ def fit_scaling(
         seen = ~xp.isnan(numbers)
         numbers = take_logs(numbers, of_logs)
         if unit is not None:
-            numbers = numbers * unit
+            numbers = numbers * asarray_like(unit, X)
         return xp.where(seen, numbers / ends[0, :], 0.0), seen
 
     # A GPU has the memory to keep a single block, which is not computed anew for each pass.
@@ -396,6 +388,20 @@ def row_slices(rows: Array) -> list[slice]:
     size = max(1, numbers // max(n_columns, 1))
     starts = range(0, max(n_samples, 1), size)
     return [slice(start, min(start + size, n_samples)) for start in starts]
+
+
+def _find_ends(X: Array, jobs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find the lowest and highest number observed in each column (d,), inf and -inf if none."""
+    xp = namespace(X)
+
+    def of_block(rows: slice) -> Array:
+        part = X[rows, :]
+        missing = xp.isnan(part)
+        low = xp.min(xp.where(missing, xp.inf, part), axis=0)
+        return xp.stack([low, xp.max(xp.where(missing, -xp.inf, part), axis=0)])
+
+    ends = to_numpy(xp.stack(run_in_threads(of_block, zip(row_slices(X), strict=True), jobs)))
+    return ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
 
 
 def _sum(values: Array, weights: Array | None, rows: slice) -> Array:
