@@ -1,8 +1,8 @@
 """Rows that come in blocks, and what one pass over them must find out before a fit.
 
-A survey of a block is small and adds up: counts, moments, and the rows whose keys are small enough
-for the pool. Surveys of all blocks together are what a fit learns from, in whatever order and on
-whatever machine they were made.
+A survey of a block is small and adds up: counts, moments, and the rows of the smallest keys. Those
+of all blocks together are what a fit learns from, in whatever order and on whatever machine they
+were made.
 """
 
 from __future__ import annotations

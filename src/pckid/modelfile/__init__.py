@@ -20,6 +20,7 @@ from pckid._utils.files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.input.column_groups import list_group_columns
+from pckid.input.validation import dropped_features
 from pckid.modelfile import container
 from pckid.modelfile.checking import ArrayReader, check_facts, is_count, require
 from pckid.modelfile.kinds import KINDS, cluster_sizes
@@ -233,8 +234,7 @@ def _restore_names(estimator: Any, names: Any, affordable: int) -> None:
         fit = are_texts and len(set(names)) == len(names) == n_features
         require(fit, "its names do not fit its columns.")
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-    dropped: list[Any] = np.delete(np.arange(n_features), scaling.used).tolist()
-    estimator.dropped_features_ = dropped if names is None else [names[j] for j in dropped]
+    estimator.dropped_features_ = dropped_features(estimator, scaling.used)
     if hasattr(estimator, "_categories"):
         known = estimator._categories.items()
         estimator.categories_ = {j if names is None else names[j]: each for j, each in known}

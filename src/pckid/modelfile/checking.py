@@ -85,7 +85,7 @@ def is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value < 2**62
 
 
-def is_number(value: Any) -> bool:
+def is_finite_number(value: Any) -> bool:
     """Return whether a value of JSON is a finite number."""
     return type(value) in (int, float) and bool(np.isfinite(value))
 
@@ -99,7 +99,7 @@ def _are_lists(value: Any, test: Callable[[Any], bool]) -> bool:
 
 
 _COUNTS = ("list of counts", lambda value: _is_list(value, is_count))
-_NUMBER = ("number", is_number)
+_NUMBER = ("number", is_finite_number)
 FACTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "dtype": ("type of floats", lambda value: value in FLOATS),
     "sizes": _COUNTS,
@@ -116,9 +116,9 @@ FACTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "score_scale": (
         "middle and a positive spread",
-        lambda value: _is_list(value, is_number) and len(value) == 2 and value[1] > 0,
+        lambda value: _is_list(value, is_finite_number) and len(value) == 2 and value[1] > 0,
     ),
-    "sharpness": ("positive number", lambda value: is_number(value) and value > 0),
+    "sharpness": ("positive number", lambda value: is_finite_number(value) and value > 0),
     "inertia": _NUMBER,
     "lower_bound": _NUMBER,
     "converged": ("truth value", lambda value: type(value) is bool),
