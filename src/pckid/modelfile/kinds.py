@@ -142,8 +142,10 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     require(ascend, "its numbers of components do not ascend from 2.")
     least = n_inits = estimator._n_starts
     if isinstance(estimator.n_inits, str):
-        (n_inits,) = facts["starts"]
-        require(least <= n_inits <= MAX_TIMES * least, "its number of starts does not fit.")
+        starts = facts["starts"]
+        fit = len(starts) == 1 and least <= starts[0] <= MAX_TIMES * least
+        require(fit, "its number of starts does not fit.")
+        n_inits = starts[0]
     kind, dtype = estimator.covariance_type, facts["dtype"]
     stacks = tuple(
         _read_mixtures(reader, f"stack{index}", kind, (n_inits, size), scaling, dtype)
