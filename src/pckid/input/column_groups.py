@@ -23,11 +23,12 @@ class ColumnRoles(NamedTuple):
     """What columns of a table (n_features) share, and how they count."""
 
     groups: Mapping[str, list[int]]  # the columns of each group, ascending
-    # (n_features,), int: those of one number are divided by one scale; −1: each by its own
-    scales: np.ndarray
-    # (n_features,), how many times the log-density of a column counts; None: all groups alike, and
-    # each column in no group as much as a group
-    weights: np.ndarray | None
+    # (n_features,), int: those of one number are divided by one scale, −1: each by its own; None:
+    # all of them are
+    scales: np.ndarray | None
+    # (n_features,), how many times the log-density of a column counts; "equal": all groups alike,
+    # and each column in no group as much as a group; None: all columns once
+    weights: np.ndarray | str | None
     informative: np.ndarray  # (n_features,), bool: whether missingness itself tells
     logs: Mapping[int, str] = {}  # columns whose logarithm is taken, and how errors call them
 
@@ -46,14 +47,16 @@ class ColumnRoles(NamedTuple):
         Where groups count alike, the smallest counts once, and larger ones as if they were as
         small: columns that vary together must not make rows look more certain than they are.
         """
-        if self.weights is not None:
-            weights = self.weights[used]
-        else:
-            owner = -1 - np.arange(len(self.scales))
+        if self.weights is None:
+            return None
+        if isinstance(self.weights, str):
+            owner = -1 - np.arange(len(self.informative))
             for number, columns in enumerate(self.groups.values()):
                 owner[columns] = number
             _, place, sizes = np.unique(owner[used], return_inverse=True, return_counts=True)
             weights = sizes.min() / sizes[place]
+        else:
+            weights = self.weights[used]
         return weights if (weights != 1).any() else None
 
 
@@ -66,13 +69,17 @@ def find_roles(
     """
     n = estimator.n_features_in_
     members = _find_members(groups, names, n, estimator._categories) if groups else {}
-    scales = np.full(n, -1)
-    for number, columns in enumerate(members.values()):
-        # A group of one is a column by itself.
-        scales[columns] = number if len(columns) > 1 else -1
+    scales = None
     if estimator.scaling == "common":
         scales = np.zeros(n, dtype=np.int64)
-    weights = _find_weights(estimator.group_weights, members, n)
+    elif members:
+        scales = np.full(n, -1)
+        for number, columns in enumerate(members.values()):
+            # A group of one is a column by itself.
+            scales[columns] = number if len(columns) > 1 else -1
+    weights = estimator.group_weights
+    if isinstance(weights, Mapping):
+        weights = _find_weights(weights, members, n)
     missingness, asked = estimator.missingness, estimator.log_columns
     if isinstance(missingness, str):
         informative = np.full(n, missingness == "informative")
@@ -142,13 +149,11 @@ def _find_members(
 
 
 def _find_weights(
-    group_weights: Mapping[str, Any] | str | None, members: Mapping[str, list[int]], n: int
-) -> np.ndarray | None:
-    """Find how much each column counts (n,) by the weights of groups; None: all groups alike."""
-    if isinstance(group_weights, str):
-        return None
+    group_weights: Mapping[str, Any], members: Mapping[str, list[int]], n: int
+) -> np.ndarray:
+    """Find how much each column counts (n,) by the weights of groups."""
     weights = np.ones(n)
-    for name, weight in (group_weights or {}).items():
+    for name, weight in group_weights.items():
         if name not in members:
             known = f"The groups are: {', '.join(map(repr, members))}."
             known = known if members else "There are none."

@@ -244,7 +244,9 @@ def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:
     if sampling.skipped:
         found = found.without(list(sampling.skipped))
     shifts = find_shifts(found.moments.low, sampling.roles.logs) if found.logs else None
-    scaling = with_block_scales(found.scaling(shifts), sampling.roles.scales)
+    scaling = found.scaling(shifts)
+    if sampling.roles.scales is not None:
+        scaling = with_block_scales(scaling, sampling.roles.scales)
     some = bool(rows.categorical.any())
     check_columns_vary(len(scaling.used), (found.n_rows, found.rows.shape[1]), categories=some)
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.used])).any(axis=1))

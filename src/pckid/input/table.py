@@ -178,7 +178,8 @@ def fit_scaling(
     def read(rows: slice) -> tuple[Array, Array]:
         numbers = _take_columns(X[rows, :], kept)
         seen = ~xp.isnan(numbers)
-        numbers = take_logs(numbers, of_logs)
+        if of_logs is not None:
+            numbers = take_logs(numbers, of_logs)
         if unit is not None:
             numbers = numbers * asarray_like(unit, X)
         return xp.where(seen, numbers / ends[0, :], 0.0), seen
@@ -272,7 +273,8 @@ def standardise(
         # A new row may lie farther out than floats reach; it is brought back to the farthest
         # allowed.
         with np.errstate(over="ignore"):
-            numbers = take_logs(numbers, scaling.shifts)
+            if scaling.shifts is not None:
+                numbers = take_logs(numbers, scaling.shifts)
             if scaling.unit is not None:
                 numbers = numbers * scaling.unit
             # Halves, because the difference of two huge numbers of opposite sign would overflow.
