@@ -13,7 +13,7 @@ import pckid.reporting
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.input import known as known_module
-from pckid.input import learning_rows
+from pckid.input import sample as learning_rows
 from pckid.input.known import in_order_of, read_known
 
 rng = np.random.default_rng(0)

@@ -18,8 +18,7 @@ from pckid._utils.seeds import some_rows
 from pckid._utils.text import counted, join_words, list_first, write_p
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
-from pckid.input.groups import read_groups
-from pckid.input.known import in_order_of
+from pckid.input.known import in_order_of, read_groups
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise
 from pckid.input.validation import categorical_mask, column_name, validate_table

@@ -23,8 +23,7 @@ from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
 from pckid.ensemble.score_scale import recall_scores
 from pckid.input.column_groups import plain_table
-from pckid.input.groups import read_groups
-from pckid.input.known import KnownMembers, check_known, in_order_of
+from pckid.input.known import KnownMembers, check_known, in_order_of, read_groups
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table

@@ -1,7 +1,8 @@
 """Pictures of a fitted clustering: `from_estimator` computes, `plot` draws with matplotlib.
 
 Each display holds the numbers it draws in plain attributes, so that they can be used without
-matplotlib, as the report does.
+matplotlib, as the report does. An `estimator` is a fitted PCKID and `X` the table that it was
+fitted on, unless something else is said.
 """
 
 from dataclasses import dataclass
@@ -89,21 +90,10 @@ class EmbeddingDisplay(_Display):
     def from_estimator(
         cls, estimator: Any, X: Any = None, *, max_rows: int = 5000, random_state: int = 0
     ) -> Self:
-        """Take the embedding of a fitted estimator's own rows.
+        """Take the embedding of the rows that an `estimator` was fitted on.
 
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        X : array-like of shape (n_samples, n_features), default=None
-            The table it was fitted on. Not needed, since the estimator keeps the embedding.
-        max_rows : int, default=5000
-            Draw at most so many rows, each cluster in proportion.
-        random_state : int, default=0
-            Chooses the rows.
-
-        Returns
-        -------
-        display : EmbeddingDisplay
+        The table `X` is not needed, since the estimator keeps the embedding. At most `max_rows` are
+        drawn, each cluster in proportion; `random_state` chooses them.
         """
         labels = own_labels(estimator)
         if X is not None:
@@ -159,20 +149,9 @@ class KernelDisplay(_Display):
     def from_estimator(
         cls, estimator: Any, X: Any, *, max_rows: int = 300, random_state: int = 0
     ) -> Self:
-        """Compute the kernel between a sample of the rows that an estimator was fitted on.
+        """Compute the kernel between rows of the table `X` that an `estimator` was fitted on.
 
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        X : array-like of shape (n_samples, n_features)
-            The table it was fitted on.
-        max_rows : int, default=300
-        random_state : int, default=0
-            Chooses the rows.
-
-        Returns
-        -------
-        display : KernelDisplay
+        At most `max_rows` are taken, each cluster in proportion; `random_state` chooses them.
         """
         labels = own_labels(estimator)
         rows = sample_by_cluster(labels, max_rows, random_state)
@@ -220,18 +199,9 @@ class MissingnessDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_bands: int = 200) -> Self:
-        """Find what is missing in the columns used, rows sorted by cluster.
+        """Find what is missing in the columns of `X` that an `estimator` uses, rows by cluster.
 
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        X : array-like of shape (n_samples, n_features)
-            The table it was fitted on.
-        max_bands : int, default=200
-
-        Returns
-        -------
-        display : MissingnessDisplay
+        The rows are averaged in at most `max_bands`.
         """
         values, used = to_matrix(estimator, X), used_columns(estimator)
         labels, names = own_labels(estimator), feature_names(estimator)
@@ -278,20 +248,9 @@ class SpectrumDisplay(_Display):
     def from_estimator(
         cls, estimator: Any, X: Any, *, max_rows: int = 400, random_state: int = 0
     ) -> Self:
-        """Compute a few more eigenvalues than clusters, from a sample of the rows.
+        """Compute a few more eigenvalues than an `estimator` has clusters, from rows of `X`.
 
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        X : array-like of shape (n_samples, n_features)
-            The table it was fitted on.
-        max_rows : int, default=400
-        random_state : int, default=0
-            Chooses the rows.
-
-        Returns
-        -------
-        display : SpectrumDisplay
+        At most `max_rows` are taken, each cluster in proportion; `random_state` chooses them.
         """
         rows = sample_by_cluster(own_labels(estimator), max_rows, random_state)
         kernel = _kernel_between(estimator, to_matrix(estimator, X)[rows])
@@ -333,18 +292,10 @@ class ChoiceDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_clusters: int = MAX_CLUSTERS) -> Self:
-        """Score every number of clusters, with the ensemble of a fitted estimator.
+        """Score each number of clusters of `X` up to `max_clusters`, by an estimator's ensemble.
 
-        Parameters
-        ----------
-        estimator : PCKID or ProbabilisticClusterKernel
-            Where it is not fitted, its ensemble is trained on `X`.
-        X : array-like of shape (n_samples, n_features)
-        max_clusters : int, default=15
-
-        Returns
-        -------
-        display : ChoiceDisplay
+        Where the `estimator`, a PCKID or a ProbabilisticClusterKernel, is not fitted, its ensemble
+        is trained on `X`.
         """
         return cls(choose_n_clusters(estimator, X, max_clusters=max_clusters))
 
@@ -384,18 +335,9 @@ class ProfileDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_features: int = 20) -> Self:
-        """Compare clusters by observed numbers; the most distinct features come first.
+        """Compare an `estimator`'s clusters by the observed numbers of its table `X`.
 
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        X : array-like of shape (n_samples, n_features)
-            The table it was fitted on.
-        max_features : int, default=20
-
-        Returns
-        -------
-        display : ProfileDisplay
+        At most `max_features` are shown, the most distinct first.
         """
         values, labels = to_matrix(estimator, X), own_labels(estimator)
         numbers, names = estimator._kernel.scaling.kept, feature_names(estimator)
@@ -449,21 +391,9 @@ class NextCellsDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, n: int = 40, **options: Any) -> Self:
-        """Find the cells to measure next.
+        """Find the `n` cells of `X` to measure next: of rows seen in the `estimator`'s fit, or new.
 
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        X : array-like of shape (n_samples, n_features)
-            Rows, seen in `fit` or new.
-        n : int, default=40
-            How many cells can be measured.
-        **options
-            Others of `pckid.next_cells`, such as `costs`.
-
-        Returns
-        -------
-        display : NextCellsDisplay
+        Other options are those of `pckid.next_cells`, such as `costs`.
         """
         return cls(next_cells(estimator, X, n, **options))
 
@@ -508,20 +438,9 @@ class RowDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, row: int, *, max_cells: int = 12) -> Self:
-        """Explain one row.
+        """Explain the cluster that an `estimator` gives to a `row` of `X`, by its place from 0.
 
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        X : array-like of shape (n_samples, n_features)
-            Rows, seen in `fit` or new.
-        row : int
-            The place of the row in X, from 0.
-        max_cells : int, default=12
-
-        Returns
-        -------
-        display : RowDisplay
+        The rows of `X` were seen in the fit, or are new. At most `max_cells` are drawn.
         """
         explained = explain_rows(estimator, X, row).rows[0]
         return cls(explained, cluster_titles(estimator), max_cells)
@@ -530,17 +449,14 @@ class RowDisplay(_Display):
         strongest = sorted(self.row.cells, key=lambda cell: -abs(cell.effect))[: self.max_cells]
         cells = sorted(strongest, key=lambda cell: cell.effect)
         effects = np.array([cell.effect for cell in cells])
-        names = [f"{cell.column} = {_write_cell(cell.value)}" for cell in cells]
+        values = [f"{v:.4g}" if isinstance(v, float) else f"{v}" for v in (c.value for c in cells)]
+        names = [f"{cell.column} = {value}" for cell, value in zip(cells, values, strict=True)]
         ax.barh(names, effects, color=np.where(effects < 0, "C3", "C0"))
         ax.axvline(0, color="black", linewidth=0.8)
         title = "nothing observed"
         if self.row.cluster >= 0:
             title = f"{self.titles[self.row.cluster]}, confidence {self.row.confidence:.2f}"
         ax.set(xlabel="effect on the membership", title=f"{self.row.name}: {title}")
-
-
-def _write_cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(eq=False, repr=False)
@@ -572,34 +488,15 @@ class SeriesDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, table: SeriesTable) -> Self:
-        """Take the clusters of a fitted estimator's own cases.
-
-        Parameters
-        ----------
-        estimator : fitted PCKID
-        table : SeriesTable
-            The table it was fitted on.
-
-        Returns
-        -------
-        display : SeriesDisplay
-        """
+        """Take the clusters of the cases that an `estimator` was fitted on, of its `table`."""
         to_matrix(estimator, table)  # which raises for another table
         return cls.from_labels(table, own_labels(estimator))
 
     @classmethod
     def from_labels(cls, table: SeriesTable, labels: Any) -> Self:
-        """Take clusters of any origin, such as `predict` gives for new cases.
+        """Take clusters of any origin: the `labels` (n_cases,) of the cases of a `table`.
 
-        Parameters
-        ----------
-        table : SeriesTable
-        labels : array-like of shape (n_cases,)
-            The cluster of each case; those below 0 belong to none.
-
-        Returns
-        -------
-        display : SeriesDisplay
+        Such as `predict` gives for new cases; those below 0 belong to none.
         """
         if not isinstance(table, SeriesTable):
             raise TypeError(f"Expected a SeriesTable of pckid.series, got {type(table).__name__}.")
@@ -609,14 +506,7 @@ class SeriesDisplay:
     def plot(self, axes: Any = None) -> Self:
         """Draw a column for each variable: quartiles above, the share observed below.
 
-        Parameters
-        ----------
-        axes : array of matplotlib axes of shape (2, n_variables), default=None
-            A new figure is made where none are given.
-
-        Returns
-        -------
-        display : SeriesDisplay
+        The `axes` are of shape (2, n_variables); None makes a new figure.
         """
         if axes is None:
             import matplotlib.pyplot as plt
@@ -677,19 +567,7 @@ class OutcomeDisplay(_Display):
 
     @classmethod
     def from_comparison(cls, comparison: Any, outcome: int = 0, category: int = 0) -> Self:
-        """Take one outcome of a comparison, or one category of it.
-
-        Parameters
-        ----------
-        comparison : OutcomeComparison
-            As from `pckid.compare_outcomes`.
-        outcome : int, default=0
-        category : int, default=0
-
-        Returns
-        -------
-        display : OutcomeDisplay
-        """
+        """Take an `outcome` of a `comparison` as from `compare_outcomes`, or one `category`."""
         found = comparison.outcomes[outcome]
         mean, low, high = (each[:, category] for each in (found.estimates, found.low, found.high))
         name = f"{found.name}: {found.values[category]}".removesuffix(": ")
@@ -732,17 +610,7 @@ class FlowDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
-        """Take what became of the clusters of an earlier model.
-
-        Parameters
-        ----------
-        estimator : PCKID
-            Fitted with `like`.
-
-        Returns
-        -------
-        display : FlowDisplay
-        """
+        """Take what became of the clusters that an `estimator` followed, fitted with `like`."""
         if not hasattr(estimator, "matches_"):
             raise ValueError("The estimator follows no earlier model. Fit it with like=model.")
         found = estimator.matches_

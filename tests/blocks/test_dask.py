@@ -14,7 +14,7 @@ from pckid import (
     report,
     save,
 )
-from pckid.input import learning_rows as pool
+from pckid.input import sample as pool
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

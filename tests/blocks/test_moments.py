@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pckid.blocks import rows as surveys
 from pckid.blocks.rows import combine, moments, scaling
-from pckid.input.learning_rows import keys
+from pckid.input.sample import keys
 from pckid.input.table import fit_scaling
 
 X = groups(n_samples=120, gap=2.0)[0]

@@ -7,8 +7,9 @@ import pytest
 
 from pckid import PCKID, assess
 from pckid.assessment import Answer
-from pckid.input.groups import draw_together, read_groups
+from pckid.input.known import read_groups
 from pckid.input.sample import _origin_of
+from pckid.input.weights import draw_together
 from pckid.significance.stability import resample_clusters
 
 QUICK = {"n_inits": 4, "max_components": 6, "random_state": 0}

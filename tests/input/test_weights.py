@@ -140,7 +140,7 @@ class TestOtherWeights:
 
     def test_where_fewer_rows_are_learnt_from(self, monkeypatch):
         rows, truth = groups(n_samples=150)
-        monkeypatch.setattr("pckid.input.learning_rows._POOL_ROWS", 80)
+        monkeypatch.setattr("pckid.input.sample._POOL_ROWS", 80)
         model = PCKID(3, **QUICK, max_samples=40)
         labels = model.fit_predict(rows, sample_weight=1 + truth + 0.5)
         assert adjusted_rand_score(labels, truth) == 1.0

@@ -8,7 +8,7 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID, explain_rows, next_cells
-from pckid.reporting import cells
+from pckid.reporting import rows as cells
 from pckid.reporting.page import render
 from pckid.reporting.payload import chart_data
 from pckid.reporting.summary import summarise

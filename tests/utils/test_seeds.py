@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from pckid._utils.seeds import Stream, generator, sequence
-from pckid.input import learning_rows as pool
+from pckid.input import sample as pool
 
 
 def test_no_two_streams_are_the_same():

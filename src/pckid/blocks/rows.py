@@ -1,8 +1,8 @@
 """Rows that come in blocks, and what one pass over them must find out before a fit.
 
-A survey of a block is small and adds up: counts, moments, and the rows whose keys are small enough
-for the pool. Surveys of all blocks together are what a fit learns from, in whatever order and on
-whatever machine they were made.
+A survey of a block is small and adds up: counts, moments, and the rows of the smallest keys. Those
+of all blocks together are what a fit learns from, in whatever order and on whatever machine they
+were made.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid.input.known import KnownMembers, find_known, join_known
-from pckid.input.learning_rows import keys, smallest
 from pckid.input.logarithms import NO_LOG, take_logs
+from pckid.input.sample import keys, smallest
 from pckid.input.table import Scaling, margins_of, pick_shifts, shares_of_higher, unit_for
 
 

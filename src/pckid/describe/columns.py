@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pckid.input.table import find_patterns
+
 
 class ColumnSummary(NamedTuple):
     """One column's counts and quartiles; NaN where nothing is observed."""
@@ -43,18 +45,11 @@ def summarise_column(name: str, values: np.ndarray) -> ColumnSummary:
 
 def missing_patterns(observed: np.ndarray) -> Patterns:
     """Find the distinct patterns of observed cells (n_samples, n_features)."""
-    _, first, index, counts = np.unique(
-        np.packbits(observed, axis=1),
-        axis=0,
-        return_index=True,
-        return_inverse=True,
-        return_counts=True,
-    )
+    patterns, index = find_patterns(observed)
+    _, first, counts = np.unique(index, return_index=True, return_counts=True)
     # Ties go to the pattern that comes first in the table.
     order = np.lexsort((first, -counts))
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return Patterns(observed[first[order]], counts[order], rank[index.reshape(-1)])
+    return Patterns(patterns[order], counts[order], np.argsort(order)[index])
 
 
 def observed_bands(observed: np.ndarray, max_bands: int = 200) -> np.ndarray:

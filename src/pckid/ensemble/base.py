@@ -39,8 +39,7 @@ from pckid.input.column_groups import (
 )
 from pckid.input.columns import fill_table, keep_categories
 from pckid.input.known import in_order_of, read_known
-from pckid.input.learning_rows import pool_size
-from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
+from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample, pool_size
 from pckid.input.table import Table, standardise_at_home
 from pckid.input.table import variance_floor as at_least_rounding
 from pckid.input.validation import (

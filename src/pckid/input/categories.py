@@ -40,13 +40,8 @@ def chosen_columns(
         return [j for j, column in enumerate(columns) if holds_words(column)]
     if n == 0:
         return []
-    if isinstance(features, str):
-        if features == "from_dtype":
-            return [j for j, column in enumerate(columns) if holds_categories(column)]
-        raise ValueError(
-            f"categorical_features={features!r} is not known. Give None, 'from_dtype', or a list "
-            "of names, indices or booleans."
-        )
+    if isinstance(features, str):  # "from_dtype"
+        return [j for j, column in enumerate(columns) if holds_categories(column)]
     asked = np.asarray(features, dtype=object).reshape(-1).tolist()
     if asked and all(isinstance(each, bool | np.bool_) for each in asked):
         if len(asked) != n:
@@ -136,8 +131,6 @@ def forget(known: list[Any], codes: np.ndarray, rows: np.ndarray) -> tuple[list[
 
 def warn_unseen(unseen: dict[str, set[Any]]) -> None:
     """Warn once of all categories that `fit` did not see."""
-    if not unseen:
-        return
     name, values = next(iter(unseen.items()))
     more = sum(map(len, unseen.values())) - 1
     others = f" and {more} more such {'category' if more == 1 else 'categories'}" if more else ""

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import asarray_like
 from pckid.input.categories import find_column
-from pckid.input.table import Scaling
 
 
 def has_groups(X: Any) -> bool:
@@ -25,11 +23,12 @@ class ColumnRoles(NamedTuple):
     """What columns of a table (n_features) share, and how they count."""
 
     groups: Mapping[str, list[int]]  # the columns of each group, ascending
-    # (n_features,), int: those of one number are divided by one scale; −1: each by its own
-    scales: np.ndarray
-    # (n_features,), how many times the log-density of a column counts; None: all groups alike, and
-    # each column in no group as much as a group
-    weights: np.ndarray | None
+    # (n_features,), int: those of one number are divided by one scale, −1: each by its own; None:
+    # all of them are
+    scales: np.ndarray | None
+    # (n_features,), how many times the log-density of a column counts; "equal": all groups alike,
+    # and each column in no group as much as a group; None: all columns once
+    weights: np.ndarray | str | None
     informative: np.ndarray  # (n_features,), bool: whether missingness itself tells
     logs: Mapping[int, str] = {}  # columns whose logarithm is taken, and how errors call them
 
@@ -48,24 +47,17 @@ class ColumnRoles(NamedTuple):
         Where groups count alike, the smallest counts once, and larger ones as if they were as
         small: columns that vary together must not make rows look more certain than they are.
         """
-        if self.weights is not None:
-            weights = self.weights[used]
-        else:
-            owner = -1 - np.arange(len(self.scales))
+        if self.weights is None:
+            return None
+        if isinstance(self.weights, str):
+            owner = -1 - np.arange(len(self.informative))
             for number, columns in enumerate(self.groups.values()):
                 owner[columns] = number
             _, place, sizes = np.unique(owner[used], return_inverse=True, return_counts=True)
             weights = sizes.min() / sizes[place]
+        else:
+            weights = self.weights[used]
         return weights if (weights != 1).any() else None
-
-
-def with_column_weights(scaling: Scaling, roles: ColumnRoles) -> Scaling:
-    """Note how much the columns of a scaling count."""
-    weights = roles.weigh(scaling.used)
-    if weights is None:
-        return scaling
-    home = scaling.margins.frequencies
-    return scaling._replace(margins=scaling.margins._replace(weights=asarray_like(weights, home)))
 
 
 def find_roles(
@@ -76,34 +68,33 @@ def find_roles(
     The estimator has checked the table: the number of its columns and its categories are known.
     """
     n = estimator.n_features_in_
-    members = _find_members(groups or {}, names, n, estimator._categories)
-    scales = np.full(n, -1)
-    for number, columns in enumerate(members.values()):
-        # A group of one is a column by itself.
-        scales[columns] = number if len(columns) > 1 else -1
+    members = _find_members(groups, names, n, estimator._categories) if groups else {}
+    scales = None
     if estimator.scaling == "common":
         scales = np.zeros(n, dtype=np.int64)
-    weights = _find_weights(estimator.group_weights, members, n)
-    informative = _find_informative(estimator.missingness, members, names, n)
-    logs = _find_logs(estimator.log_columns, names, n, estimator._categories)
-    return ColumnRoles(members, scales, weights, informative, logs)
-
-
-def _find_logs(
-    log_columns: Any, names: Sequence[str] | None, n: int, categories: Mapping[int, Any]
-) -> dict[int, str]:
-    """Find the columns whose logarithm is taken, and how errors call them."""
-    asked = [] if log_columns is None else log_columns
+    elif members:
+        scales = np.full(n, -1)
+        for number, columns in enumerate(members.values()):
+            # A group of one is a column by itself.
+            scales[columns] = number if len(columns) > 1 else -1
+    weights = estimator.group_weights
+    if isinstance(weights, Mapping):
+        weights = _find_weights(weights, members, n)
+    missingness, asked = estimator.missingness, estimator.log_columns
+    if isinstance(missingness, str):
+        informative = np.full(n, missingness == "informative")
+    else:
+        informative = _find_informative(missingness, members, names, n)
     logs: dict[int, str] = {}
-    for each in [asked] if isinstance(asked, str) else asked:
+    for each in [asked] if isinstance(asked, str) else () if asked is None else asked:
         column = find_column(each, names, n, "log_columns")
         logs[column] = f"{column}" if names is None else repr(names[column])
-        if column in categories:
+        if column in estimator._categories:
             raise ValueError(
                 f"log_columns names column {logs[column]}, which holds categories. Leave it out of "
                 "log_columns."
             )
-    return logs
+    return ColumnRoles(members, scales, weights, informative, logs)
 
 
 def list_group_columns(
@@ -158,13 +149,11 @@ def _find_members(
 
 
 def _find_weights(
-    group_weights: Mapping[str, Any] | str | None, members: Mapping[str, list[int]], n: int
-) -> np.ndarray | None:
-    """Find how much each column counts (n,) by the weights of groups; None: all groups alike."""
-    if isinstance(group_weights, str):
-        return None
+    group_weights: Mapping[str, Any], members: Mapping[str, list[int]], n: int
+) -> np.ndarray:
+    """Find how much each column counts (n,) by the weights of groups."""
     weights = np.ones(n)
-    for name, weight in (group_weights or {}).items():
+    for name, weight in group_weights.items():
         if name not in members:
             known = f"The groups are: {', '.join(map(repr, members))}."
             known = known if members else "There are none."
@@ -183,8 +172,6 @@ def _find_informative(
     missingness: Any, members: Mapping[str, list[int]], names: Sequence[str] | None, n: int
 ) -> np.ndarray:
     """Find the columns whose missingness tells (n,), bool."""
-    if isinstance(missingness, str):
-        return np.full(n, missingness == "informative")
     if isinstance(missingness, Mapping):
         raise ValueError(
             f"missingness is {missingness!r}. Give a list of the columns or groups whose "

@@ -1,4 +1,4 @@
-"""Rows whose group is known before the fit."""
+"""What is known of rows before a fit: the labels of some, and which belong together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from pckid._utils.arrays import Array, take_along, to_numpy
 from pckid._utils.text import brief, counted, list_first
 from pckid.exceptions import OptionError
-from pckid.input.cells import as_text
+from pckid.input.cells import as_text, is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_array
 from pckid.input.table import Scaling, Table, standardise, take
@@ -28,7 +28,7 @@ class KnownMembers(NamedTuple):
 
     X: Array  # (n_kept, n_features), as given
     rows: np.ndarray  # (n_kept,), their places in the whole table, ascending
-    keys: np.ndarray  # (n_kept,), the smallest of each group, see `learning_rows`
+    keys: np.ndarray  # (n_kept,), the smallest of each group, see `sample.keys`
     known: np.ndarray  # (n_kept,), the names of their groups
     counts: Counter[str]  # of all known rows, by group
 
@@ -96,10 +96,26 @@ def read_known(known: Any, n_samples: int) -> np.ndarray:
     return texts
 
 
+def read_groups(groups: Any, n_samples: int) -> np.ndarray:
+    """Number the groups of rows (n_samples,), names or numbers; a row without one is its own."""
+    cells = as_array(groups)
+    if cells.shape != (n_samples,):
+        raise ValueError(
+            f"groups must hold one name or number for each of the {n_samples} rows; got an array "
+            f"of shape {cells.shape}."
+        )
+    own = [
+        ("", row) if is_missing(cell) else (str(cell), -1)
+        for row, cell in enumerate(cells.tolist())
+    ]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(own))}
+    return np.array([numbers[name] for name in own])
+
+
 def find_known(X: Array, known: np.ndarray, keys: np.ndarray, start: int = 0) -> KnownMembers:
     """Find the rows of a table, or of a part of it from `start` on, whose group is known.
 
-    `known` (n_samples,) is as from `read_known`, `keys` (n_samples,) as from `learning_rows.keys`.
+    `known` (n_samples,) is as from `read_known`, `keys` (n_samples,) as from `sample.keys`.
     """
     rows = np.flatnonzero(known != "")
     counts = Counter(known[rows].tolist())

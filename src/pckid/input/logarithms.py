@@ -35,11 +35,8 @@ def find_shifts(low: np.ndarray, logs: Mapping[int, str]) -> np.ndarray:
 def take_logs(numbers: Any, shifts: Any) -> Any:
     """Take the logarithms of columns (n_samples, n_features) by their shifts (n_features,).
 
-    Arrays of any library; without shifts nothing is taken. -inf where a number has none, as a new
-    row may hold; NaN stays.
+    Arrays of any library. -inf where a number has none, as a new row may hold; NaN stays.
     """
-    if shifts is None:
-        return numbers
     xp, found = namespace(numbers), numbers
     for shift, log in ((0.0, xp.log), (1.0, xp.log1p)):
         inside = xp.where(shifts == shift, numbers, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,20 +84,10 @@ def _read_outcome(name: str, column: Any, n_samples: int) -> OutcomeCells:
         kind = "share" if set(values[~np.isnan(values)]) <= {0.0, 1.0} else "mean"
         return OutcomeCells(name, kind, [], values[:, None])
     texts = ["" if is_missing(cell) else as_text(cell) for cell in cells]
-    return _read_categories(name, texts, _order_of(column))
-
-
-def _order_of(column: Any) -> Sequence[str]:
-    """List the categories of a column that has an order, in it; none of others."""
-    if isinstance(column, np.ndarray):
-        return ()
-    return next(iter(list_orders(column.to_frame().to_native()).values()), ())
-
-
-def _read_categories(name: str, texts: list[str], order: Sequence[str]) -> OutcomeCells:
-    """Make an indicator of each category; texts are "" where missing."""
+    order = {} if isinstance(column, np.ndarray) else list_orders(column.to_frame().to_native())
     found = set(texts) - {""}
-    categories = [each for each in order if each in found] or sorted(found)
+    categories = [each for known in order.values() for each in known if each in found]
+    categories = categories or sorted(found)
     if len(categories) > MAX_CATEGORIES:
         raise ValueError(
             f"Outcome {name!r} has {len(categories)} categories, more than {MAX_CATEGORIES}. Put "

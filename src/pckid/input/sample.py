@@ -1,15 +1,19 @@
-"""What a fit learns from: rows, how much each of them counts, and what is known of the others."""
+"""What a fit learns from: rows, how much each of them counts, and what is known of the others.
 
-from collections.abc import Sequence
+Every row has a random key that depends on the seed and the row's number alone, and the rows of
+smallest keys are learnt from. So they can be drawn from a table in memory, in one pass over a file,
+or block by block on many machines. The other rows are then placed as new rows are.
+"""
+
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
+from pckid._utils.seeds import Stream, sequence
 from pckid._utils.text import counted
-from pckid.input.column_groups import ColumnRoles, with_column_weights
+from pckid.input.column_groups import ColumnRoles
 from pckid.input.known import KnownMembers, find_known
-from pckid.input.learning_rows import keys, smallest
 from pckid.input.logarithms import find_shifts
 from pckid.input.one_hot import with_one_hot
 from pckid.input.table import (
@@ -25,6 +29,10 @@ from pckid.input.table import (
 from pckid.input.validation import check_columns_vary
 from pckid.input.weights import canonical_order
 
+# Mixtures train on some hundred rows each, the eigenvectors come from 3,000: plenty for both.
+_POOL_ROWS = 100_000
+# Of wide tables fewer rows are learnt from, so that their memory stays bounded: 2^24 numbers.
+_POOL_NUMBERS = 1 << 24
 # Tables of up to this many rows are searched for rows that are the same. Beyond, the eigenvectors
 # come from random rows anyway, so that repeated rows and weights could only agree on average.
 MAX_COMPARED = 3_000
@@ -121,6 +129,26 @@ class Sample(NamedTuple):
         return rows, None if weights is None else asarray_like(weights, self.table.values)
 
 
+def pool_size(n_features: int, *needed: int) -> int:
+    """Decide how many rows are learnt from, at least as many as are `needed`; it may be all."""
+    return max(min(_POOL_ROWS, _POOL_NUMBERS // max(n_features, 1)), *needed)
+
+
+def keys(entropy: int, start: int, stop: int) -> np.ndarray:
+    """Draw the keys of rows `start` to `stop` of a table, of shape (stop - start,)."""
+    bits = np.random.PCG64(sequence(entropy, Stream.LEARNING_ROWS))
+    # One number of the stream belongs to each row, wherever the reading begins.
+    bits.advance(start)
+    return np.random.Generator(bits).random(stop - start)
+
+
+def smallest(values: np.ndarray, size: int) -> np.ndarray:
+    """Find the positions of the `size` smallest values, in ascending order of position."""
+    if len(values) <= size:
+        return np.arange(len(values))
+    return np.sort(np.argpartition(values, size - 1)[:size])
+
+
 def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     """Draw the rows that a fit learns from, in memory or in blocks, as `blocks.BlockedRows`.
 
@@ -131,6 +159,14 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     in_memory = isinstance(rows, RowsInMemory)
     found = _from_memory(rows, sampling) if in_memory else _from_blocks(rows, sampling)
     X, weights, scaling, n_usable, n_rows, n_empty, *_ = found
+    least = max(sampling.n_clusters, 2)
+    if n_usable < least:
+        few, fewer = n_usable < 2, " or ask for fewer clusters"
+        raise ValueError(
+            f"Found {counted(n_usable, 'row')} with at least one observed value, but "
+            f"{'clustering needs' if few else f'{least:,} clusters need'} at least "
+            f"{2 if few else least:,}. Give more rows{'' if few else fewer}."
+        )
     places = np.arange(X.shape[0])
     if X.shape[0] == n_usable <= MAX_COMPARED:
         table = standardise(X, scaling, "float64", patterns=False)
@@ -140,7 +176,10 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
             distinct = merge_duplicates(table, weights, n_usable + 1)
         X, weights, n_usable = take_along(X, distinct.rows), distinct.weights, len(distinct.rows)
         scaling, places = _measure(X, weights, rows.categorical, sampling), distinct.places
-    scaling = with_column_weights(with_one_hot(scaling, X), sampling.roles)
+    scaling, counts = with_one_hot(scaling, X), sampling.roles.weigh(scaling.used)
+    if counts is not None:
+        margins = scaling.margins._replace(weights=asarray_like(counts, scaling.center))
+        scaling = scaling._replace(margins=margins)
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
@@ -169,20 +208,22 @@ def _origin_of(places: np.ndarray, chosen: np.ndarray, n_samples: int) -> np.nda
 
 def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
     """Measure the rows of a table in memory that count, and choose those to learn from."""
-    X, weights = _without_columns(rows.X, sampling.skipped), rows.weights
+    X, weights, xp = rows.X, rows.weights, namespace(rows.X)
+    if sampling.skipped:
+        skipped = np.isin(np.arange(X.shape[1]), sampling.skipped)
+        X = xp.where(asarray_like(skipped, X, dtype=xp.bool)[None, :], xp.nan, X)
     counted = np.arange(X.shape[0])
     if weights is not None:
         counted = np.flatnonzero(weights)
         X, weights = take_along(X, counted), weights[counted]
     scaling = _measure(X, weights, rows.categorical, sampling)
     usable = np.flatnonzero(to_numpy(usable_rows(X, scaling)))
-    _check_count(len(usable), sampling)
     n_samples = X.shape[0]
     chosen = usable
     if n_samples > sampling.size:
         # A row's place among the chosen ones can be told from the row alone, without knowing which
         # columns vary: that is why unusable rows may take a place and leave it empty.
-        filled = np.flatnonzero(to_numpy(namespace(X).any(~namespace(X).isnan(X), axis=1)))
+        filled = np.flatnonzero(to_numpy(xp.any(~xp.isnan(X), axis=1)))
         first = smallest(keys(sampling.entropy, 0, n_samples)[filled], sampling.size)
         chosen = filled[first]
         chosen = chosen[np.isin(chosen, usable, assume_unique=True, kind="table")]
@@ -203,12 +244,13 @@ def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:
     if sampling.skipped:
         found = found.without(list(sampling.skipped))
     shifts = find_shifts(found.moments.low, sampling.roles.logs) if found.logs else None
-    scaling = with_block_scales(found.scaling(shifts), sampling.roles.scales)
+    scaling = found.scaling(shifts)
+    if sampling.roles.scales is not None:
+        scaling = with_block_scales(scaling, sampling.roles.scales)
     some = bool(rows.categorical.any())
     check_columns_vary(len(scaling.used), (found.n_rows, found.rows.shape[1]), categories=some)
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.used])).any(axis=1))
     n_usable = round(found.n_filled * len(usable) / max(len(found.rows), 1))
-    _check_count(n_usable, sampling)
     kept = found.rows if len(usable) == len(found.rows) else found.rows[usable]
     X = place(kept, sampling.device)
     n_rows, known, members = found.n_rows, found.known, found.members
@@ -238,29 +280,6 @@ def _measure(
     return scaling
 
 
-def _without_columns(X: Array, columns: Sequence[int]) -> Array:
-    """Empty columns of a table (n_samples, n_features), so that they are left out."""
-    if not columns:
-        return X
-    xp = namespace(X)
-    skipped = np.zeros(X.shape[1], dtype=bool)
-    skipped[list(columns)] = True
-    return xp.where(asarray_like(skipped, X, dtype=xp.bool)[None, :], xp.nan, X)
-
-
-def _check_count(n_usable: int, sampling: Sampling) -> None:
-    """Raise if there are too few rows with an observed value."""
-    needed = max(sampling.n_clusters, 2)
-    if n_usable < needed:
-        what, fewer = f"{needed:,} clusters need", " or ask for fewer clusters"
-        if n_usable < 2:
-            needed, what, fewer = 2, "clustering needs", ""
-        raise ValueError(
-            f"Found {counted(n_usable, 'row')} with at least one observed value, but {what} "
-            f"at least {needed:,}. Give more rows{fewer}."
-        )
-
-
 class UniqueRows(NamedTuple):
     """Rows that all differ, or come as often as they count, in an order that their values give."""
 
@@ -279,7 +298,13 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     each = np.ones(table.n_samples) if weights is None else weights
     order = canonical_order(table, each)
     each = each[order]
-    differs = _differs(take(table, asarray_like(order, table.values)))
+    some, xp = take(table, asarray_like(order, table.values)), namespace(table.values)
+    values, observed, codes = (
+        xp.any(part[1:, :] != part[:-1, :], axis=1)
+        for part in (some.values, some.observed, some.codes)
+    )
+    # Which rows differ from the row before.
+    differs = np.concatenate([[True], to_numpy(values | observed | codes)])
     first, places = np.flatnonzero(differs), np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     if least <= len(first) < table.n_samples:
@@ -305,13 +330,3 @@ def _only_names_rows(codes: np.ndarray) -> bool:
     """Return whether no two rows agree in a category (n, c)."""
     seen = (column[column >= 0] for column in codes.T)
     return all(len(np.unique(cells)) == len(cells) for cells in seen)
-
-
-def _differs(table: Table) -> np.ndarray:
-    """Find which rows differ from the row before, of shape (n_samples,)."""
-    xp = namespace(table.values)
-    values, observed, codes = (
-        xp.any(part[1:, :] != part[:-1, :], axis=1)
-        for part in (table.values, table.observed, table.codes)
-    )
-    return np.concatenate([[True], to_numpy(values | observed | codes)])

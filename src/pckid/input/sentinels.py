@@ -58,7 +58,11 @@ def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int,
     certain = set().union(*found.values())
     for code in set().union(*possible.values()):
         shared = [j for j, codes in possible.items() if code in codes]
-        if code in certain or _is_shared(X, code, shared):
+        # It stands apart in several columns, and in most that hold it.
+        if code in certain or (
+            len(shared) >= _SHARED
+            and len(shared) >= 0.8 * np.count_nonzero(np.isin(X, code).any(axis=0))
+        ):
             for j in shared:
                 found[j].setdefault(code, possible[j][code])
     negative = {code for codes in found.values() for code in codes if code < 0}
@@ -158,13 +162,6 @@ def _find_negative(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]
     if n > _MAX_CODES or len(distinct) - n < 2 or not np.isin(distinct[:n], _ENDS).all():
         return {}
     return _as_codes(distinct, counts, slice(n))
-
-
-def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
-    """Return whether a number stands apart in several columns, and in most that hold it."""
-    if len(columns) < _SHARED:
-        return False
-    return len(columns) >= 0.8 * int(np.count_nonzero(np.isin(X, value).any(axis=0)))
 
 
 def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int], str]) -> str:

@@ -1,7 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -155,13 +154,15 @@ def fit_scaling(
     of the `column_blocks` have one scale, see `with_block_scales`. The logarithms of some columns
     are measured, see `find_shifts`. Each row may have a weight.
     """
-    xp = namespace(X)
+    xp, blocks = namespace(X), [(rows,) for rows in row_slices(X)]
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
     # What is known of columns is computed on the host, whatever passes over the rows.
-    low, high = _extremes(X, jobs)
-    shifts = find_shifts(low, logs) if logs else None
-    low, high = (take_logs(end, shifts) for end in (low, high))
+    low, high = _find_ends(X, jobs)
+    shifts = None
+    if logs:
+        shifts = find_shifts(low, logs)
+        low, high = take_logs(low, shifts), take_logs(high, shifts)
     kept = np.flatnonzero((high > low) & ~categorical)
     low, high, shifts = low[kept], high[kept], pick_shifts(shifts, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
@@ -173,58 +174,65 @@ def fit_scaling(
     ends = asarray_like(np.stack([magnitude, low, high]), X)
     of_logs = None if shifts is None else asarray_like(shifts, X)
     two_values = two_values and (column_blocks is None or bool((column_blocks[kept] < 0).any()))
-    blocks = _scaled_blocks(X, kept, of_logs, unit, ends[0, :], weights)
 
-    def pass_over(function: Callable[..., Array]) -> Any:
-        return sum(run_in_threads(lambda block: function(*block()), zip(blocks, strict=True), jobs))
+    def read(rows: slice) -> tuple[Array, Array]:
+        numbers = _take_columns(X[rows, :], kept)
+        seen = ~xp.isnan(numbers)
+        if of_logs is not None:
+            numbers = take_logs(numbers, of_logs)
+        if unit is not None:
+            numbers = numbers * asarray_like(unit, X)
+        return xp.where(seen, numbers / ends[0, :], 0.0), seen
 
-    def add_up(Z: Array, seen: Array, each: Array | None) -> Array:
-        sums = [_sum(xp.astype(seen, X.dtype), each), _sum(Z, each)]
+    # A GPU has the memory to keep a single block, which is not computed anew for each pass.
+    whole = read(slice(None)) if len(blocks) == 1 and not is_host(X) else None
+
+    def add_up(rows: slice) -> Array:
+        Z, seen = whole or read(rows)
+        sums = [_sum(xp.astype(seen, X.dtype), weights, rows), _sum(Z, weights, rows)]
         if two_values:
             other = ~((ends[1, :] == Z) | (ends[2, :] == Z) | ~seen)
             sums.append(xp.astype(xp.any(other, axis=0), X.dtype))
         return xp.stack(sums)
 
-    sums = pass_over(add_up)
+    def add_squares(rows: slice) -> Array:
+        Z, seen = whole or read(rows)
+        return _sum(xp.where(seen, Z - mean, 0.0) ** 2, weights, rows)
+
+    sums: Any = sum(run_in_threads(add_up, blocks, jobs))
     mean = sums[1, :] / sums[0, :]
-    squares = pass_over(lambda Z, seen, each: _sum(xp.where(seen, Z - mean, 0.0) ** 2, each))
-    found = [mean, squares / sums[0, :]]
+    measured = [mean, sum(run_in_threads(add_squares, blocks, jobs)) / sums[0, :]]
     if two_values:
-        found.append(xp.astype(sums[2, :] == 0, X.dtype))
-    center, variance, *two = to_numpy(xp.stack(found))
+        measured.append(xp.astype(sums[2, :] == 0, X.dtype))
+    center, variance, *two = to_numpy(xp.stack(measured))
     higher = shares_of_higher(low, high, center, two[0] > 0) if two_values else None
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
-    share, used = None, np.concatenate([kept, chosen])
-    tells = np.broadcast_to(informative, X.shape[1])[used]
+    share = None
     if np.any(informative):
-        seen = xp.astype(~xp.isnan(_take_columns(X, used)), X.dtype)
+        used = np.concatenate([kept, chosen])
+        share = _shares_observed(~xp.isnan(_take_columns(X, used)), X.dtype, weights)
         # A column that is never missing carries no information by that.
-        share = np.where(tells, _shares_observed(seen, weights), 1.0)
+        share = np.where(np.broadcast_to(informative, X.shape[1])[used], share, 1.0)
     margins = margins_of(counts, higher, share)
     spread = np.sqrt(variance)
     scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit, shifts)
-    return place_scaling(
-        scaling if column_blocks is None else with_block_scales(scaling, column_blocks), X
-    )
+    if column_blocks is not None:
+        scaling = with_block_scales(scaling, column_blocks)
+    return place_scaling(scaling, X)
 
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
-    """Put what was measured on the host where `home` lies, all numbers in one transfer."""
-    column, *shares = scaling.margins
-    parts: list[Any] = [scaling.center, scaling.scale, *shares]
-    flat = asarray_like(np.concatenate([part for part in parts if part is not None]), home)
-    stop = 0
-    for i, part in enumerate(parts):
-        if part is not None:
-            start, stop = stop, stop + len(part)
-            parts[i] = flat[start:stop]
-    center, scale, *placed = parts
+    """Put what was measured on the host where `home` lies."""
+
+    def placed(part: Any) -> Any:
+        return None if part is None else asarray_like(part, home)
+
     return scaling._replace(
-        center=center,
-        scale=scale,
-        margins=Margins(asarray_like(column, home), *placed),
-        unit=None if scaling.unit is None else asarray_like(scaling.unit, home),
-        shifts=None if scaling.shifts is None else asarray_like(scaling.shifts, home),
+        center=placed(scaling.center),
+        scale=placed(scaling.scale),
+        margins=Margins(*map(placed, scaling.margins)),
+        unit=placed(scaling.unit),
+        shifts=placed(scaling.shifts),
     )
 
 
@@ -265,7 +273,8 @@ def standardise(
         # A new row may lie farther out than floats reach; it is brought back to the farthest
         # allowed.
         with np.errstate(over="ignore"):
-            numbers = take_logs(numbers, scaling.shifts)
+            if scaling.shifts is not None:
+                numbers = take_logs(numbers, scaling.shifts)
             if scaling.unit is not None:
                 numbers = numbers * scaling.unit
             # Halves, because the difference of two huge numbers of opposite sign would overflow.
@@ -383,7 +392,7 @@ def row_slices(rows: Array) -> list[slice]:
     return [slice(start, min(start + size, n_samples)) for start in starts]
 
 
-def _extremes(X: Array, jobs: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def _find_ends(X: Array, jobs: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the lowest and highest number observed in each column (d,), inf and -inf if none."""
     xp = namespace(X)
 
@@ -397,50 +406,20 @@ def _extremes(X: Array, jobs: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
 
 
-def _scaled_blocks(
-    X: Array,
-    kept: np.ndarray,
-    shifts: Array | None,
-    unit: Array | None,
-    magnitude: Array,
-    weights: Array | None,
-) -> list[Callable[[], tuple[Array, Array, Array | None]]]:
-    """List functions that each return a block of rows: some columns, scaled, with zeros.
-
-    Each comes with what is observed of it, and the rows' weights.
-    """
-    xp = namespace(X)
-
-    def block_of(rows: slice) -> tuple[Array, Array, Array | None]:
-        numbers = _take_columns(X[rows, :], kept)
-        seen = ~xp.isnan(numbers)
-        numbers = take_logs(numbers, shifts)
-        if unit is not None:
-            numbers = numbers * unit
-        Z = xp.where(seen, numbers / magnitude, 0.0)
-        return Z, seen, None if weights is None else weights[rows]
-
-    slices = row_slices(X)
-    if is_host(X) or len(slices) > 1:
-        return [partial(block_of, rows) for rows in slices]
-    # A GPU has the memory to keep a single block, which is not computed anew for each pass.
-    whole = block_of(slices[0])
-    return [lambda: whole]
-
-
-def _sum(values: Array, weights: Array | None) -> Array:
-    """Sum rows (n, d), each times its weight."""
-    weighted = values if weights is None else values * weights[:, None]
+def _sum(values: Array, weights: Array | None, rows: slice) -> Array:
+    """Sum some rows (n, d) of a table, each times its weight."""
+    weighted = values if weights is None else values * weights[rows][:, None]
     return namespace(values).sum(weighted, axis=0)
 
 
-def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
+def _shares_observed(observed: Array, dtype: Any, weights: Array | None) -> np.ndarray:
     """Compute the share of the rows in which each column is observed, on the host (d,)."""
     xp = namespace(observed)
+    seen = xp.astype(observed, dtype)
     if weights is None:
-        return to_numpy(xp.mean(observed, axis=0))
+        return to_numpy(xp.mean(seen, axis=0))
     # From what is missing: a complete column has a share of exactly 1, whatever the weights.
-    return np.maximum(to_numpy(1 - weights @ (1 - observed) / xp.sum(weights)), 0.0)
+    return np.maximum(to_numpy(1 - weights @ (1 - seen) / xp.sum(weights)), 0.0)
 
 
 def shares_of_higher(low: Array, high: Array, mean: Array, extreme: Array) -> Array | None:

@@ -47,7 +47,8 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
             "X comes in blocks, which only PCKID takes, to fit and to predict. Give X.compute() if "
             "it fits in memory."
         )
-    frame, columns = as_frame(X), frame_columns(X)
+    frame = as_frame(X)
+    columns = None if frame is None else list(frame.iter_columns())
     labels = [] if frame is None else list(frame.columns)
     if frame is not None:
         # Before any column is read, so that columns out of order are what the error is about.
@@ -67,9 +68,17 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
         values = _array(estimator, X, coded)
     if columns is None:
         validate_data(estimator, values, reset=reset, skip_check_array=True)
-    _refuse_infinity(estimator, values)
-    if not reset:
-        _refuse_beyond_logs(estimator, values)
+    xp = namespace(values)
+    infinite = xp.isinf(values)
+    if bool(xp.any(infinite)):
+        row, column = (int(i) for i in np.argwhere(to_numpy(infinite))[0])
+        raise ValueError(
+            f"Column {column_name(estimator, column)} holds {float(values[row, column])} in row "
+            f"{row} (input X contains infinity). Replace it by NaN to treat it as missing."
+        )
+    scaling = getattr(getattr(estimator, "_kernel", None), "scaling", None)
+    if not reset and scaling is not None and scaling.shifts is not None:
+        _refuse_beyond_logs(estimator, values, scaling)
     return values
 
 
@@ -110,7 +119,7 @@ def feature_names(estimator: Any) -> list[str]:
 def column_names(estimator: Any) -> list[str] | None:
     """Names of the columns that an estimator was fitted on, as texts; None where they had none."""
     labels = getattr(estimator, "feature_names_in_", getattr(estimator, "_labels_in", None))
-    return None if labels is None else [str(label) for label in labels]
+    return None if labels is None else list(map(str, labels))
 
 
 def all_or_nothing(fit: Callable) -> Callable:
@@ -166,31 +175,27 @@ def check_columns_vary(
     If the rows `X` (n_samples, n_features) hold numbers so large that floats skip whole numbers
     there, this is said.
     """
-    if n_kept == 0 and shape[0] == 1:
+    if n_kept:
+        return
+    if shape[0] == 1:
         raise ValueError(
             "There is only 1 sample (row), so there is nothing to cluster by. Give more rows."
         )
-    if n_kept == 0:
-        or_agree = ", nor holds two categories of which one comes twice" if categories else ""
-        several = shape[1] > 1
-        what = f"None of the {shape[1]} columns takes" if several else "The only column takes no"
-        raise ValueError(
-            f"{what} two different observed values in {shape[0]:,} rows{or_agree}, so there is "
-            f"nothing to cluster by.{_tell_spacing(X)} Check that the right columns were given."
+    largest, lost = 0.0, ""
+    if X is not None:
+        xp = namespace(X)
+        largest = float(xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X))))
+    if largest >= _ALL_WHOLE:
+        lost = (
+            f" Numbers as large as {largest:.3g} are held in steps of {np.spacing(largest):,.4g}, "
+            "so smaller differences are lost: subtract what they have in common before they "
+            "become floats."
         )
-
-
-def _tell_spacing(X: Array | None) -> str:
-    """Describe which differences floats cannot hold between numbers as large as those of `X`."""
-    if X is None:
-        return ""
-    xp = namespace(X)
-    largest = float(xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X))))
-    if largest < _ALL_WHOLE:
-        return ""
-    return (
-        f" Numbers as large as {largest:.3g} are held in steps of {np.spacing(largest):,.4g}, so "
-        "smaller differences are lost: subtract what they have in common before they become floats."
+    or_agree = ", nor holds two categories of which one comes twice" if categories else ""
+    what = f"None of the {shape[1]} columns takes" if shape[1] > 1 else "The only column takes no"
+    raise ValueError(
+        f"{what} two different observed values in {shape[0]:,} rows{or_agree}, so there is "
+        f"nothing to cluster by.{lost} Check that the right columns were given."
     )
 
 
@@ -217,14 +222,15 @@ def _categories(
             name = j if names is None else names[j]
             known = categories.learn(cells_of(columns[j]), repr(name))
             estimator._categories[j] = estimator.categories_[name] = known
-    found = {
-        j: categories.encode(cells_of(columns[j]), known)
-        for j, known in estimator._categories.items()
-        if j < len(columns)
-    }
-    unseen = {column_name(estimator, j): other for j, (_, other) in found.items() if other}
-    categories.warn_unseen(unseen)
-    return {j: codes for j, (codes, _) in found.items()}
+    found, unseen = {}, {}
+    for j, known in estimator._categories.items():
+        if j < len(columns):
+            found[j], others = categories.encode(cells_of(columns[j]), known)
+            if others:
+                unseen[column_name(estimator, j)] = others
+    if unseen:
+        categories.warn_unseen(unseen)
+    return found
 
 
 def _refuse_other_things(X: Any) -> None:
@@ -360,11 +366,8 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
     return X
 
 
-def _refuse_beyond_logs(estimator: Any, X: Array) -> None:
+def _refuse_beyond_logs(estimator: Any, X: Array, scaling: Any) -> None:
     """Raise if a new row holds a number of which there is no logarithm where one is taken."""
-    scaling = getattr(getattr(estimator, "_kernel", None), "scaling", None)
-    if scaling is None or scaling.shifts is None:
-        return
     for column, shift in zip(scaling.kept.tolist(), to_numpy(scaling.shifts), strict=True):
         xp, numbers = namespace(X), X[:, column]
         if shift != NO_LOG and bool(xp.any(numbers <= -shift)):
@@ -374,16 +377,3 @@ def _refuse_beyond_logs(estimator: Any, X: Array) -> None:
                 f"logarithm: log_columns names it, and all numbers of the fit were above {-shift:g}"
                 ". Replace such cells by NaN to treat them as missing, or fit again."
             )
-
-
-def _refuse_infinity(estimator: Any, X: Array) -> None:
-    """Raise if any entry is infinite, naming the first one."""
-    xp = namespace(X)
-    infinite = xp.isinf(X)
-    if not bool(xp.any(infinite)):
-        return
-    row, column = (int(i) for i in np.argwhere(to_numpy(infinite))[0])
-    raise ValueError(
-        f"Column {column_name(estimator, column)} holds {float(X[row, column])} in row {row} "
-        "(input X contains infinity). Replace it by NaN to treat it as missing."
-    )

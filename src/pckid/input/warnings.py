@@ -15,7 +15,7 @@ from pckid.input.sentinels import describe_codes, find_codes
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MIN_NAMED = 50  # rows; of fewer, measurements may well be all different
-_CALLERS = ("sklearn", "joblib")
+_CALLERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("sklearn", "joblib"))
 _SEARCH = os.path.join("sklearn", "model_selection")
 # The kinds and lines of code of warnings from within a search that were shown.
 _warned: set[tuple[type[Warning], str, int]] = set()
@@ -295,8 +295,11 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     shown does not see to that: scikit-learn clears it before each fold, and the counts differ.
     """
     level, frame, searching = 1, sys._getframe(0), False
-    while frame.f_back is not None and _is_inside(frame.f_code.co_filename):
-        searching = searching or _SEARCH in frame.f_code.co_filename
+    while frame.f_back is not None:
+        path = frame.f_code.co_filename
+        if not path.startswith(_PACKAGE) and not any(name in path for name in _CALLERS):
+            break
+        searching = searching or _SEARCH in path
         level, frame = level + 1, frame.f_back
     place = (category, frame.f_code.co_filename, frame.f_lineno)
     if searching and _is_shown_once(category):
@@ -304,11 +307,6 @@ def warn_caller(message: str, category: type[Warning]) -> None:
             return
         _warned.add(place)
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_inside(path: str) -> bool:
-    """Whether a source file belongs to this package or to others that call it back."""
-    return path.startswith(_PACKAGE) or any(f"{os.sep}{name}{os.sep}" in path for name in _CALLERS)
 
 
 def _is_shown_once(category: type[Warning]) -> bool:

@@ -106,13 +106,11 @@ def _category_numbers(
     """
     size = int(codes.max(initial=0)) + 2
     places = np.where(codes < 0, size - 1, codes)
-
-    def total(each: np.ndarray) -> np.ndarray:
-        repeated = np.repeat(each, codes.shape[1])
-        return np.bincount(places.reshape(-1), weights=repeated, minlength=size)
-
-    count = total(weights)
-    numbers = np.sin(40 * count / weights.sum()) + total(weights * key) / np.maximum(count, _TIE)
+    count, keys = (
+        np.bincount(places.reshape(-1), np.repeat(each, codes.shape[1]), minlength=size)
+        for each in (weights, weights * key)
+    )
+    numbers = np.sin(40 * count / weights.sum()) + keys / np.maximum(count, _TIE)
     numbers += _TIE * rng.standard_normal(size)
     numbers[-1] = 0.0
     return numbers[places]
@@ -138,3 +136,13 @@ def draw_rows(
     else:
         places = rng.choice(total, size=size, replace=False)
     return order[np.searchsorted(stops, places, side="right")]
+
+
+def draw_together(
+    rng: np.random.Generator, n_samples: int, size: int, groups: np.ndarray | None
+) -> np.ndarray:
+    """Draw `size` of n_samples rows, whole groups (n_samples,) but for the last; ascending."""
+    if groups is None:
+        return np.sort(rng.choice(n_samples, size, replace=False))
+    order = rng.permutation(int(groups.max()) + 1)[groups]
+    return np.sort(np.argsort(order, kind="stable")[:size])

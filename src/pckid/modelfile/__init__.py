@@ -7,7 +7,8 @@ of the training table is stored.
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from numbers import Integral
 from typing import Any, BinaryIO
@@ -19,8 +20,9 @@ from pckid._utils.files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.input.column_groups import list_group_columns
-from pckid.modelfile import checking, container
-from pckid.modelfile.checking import require
+from pckid.input.validation import dropped_features
+from pckid.modelfile import container
+from pckid.modelfile.checking import ArrayReader, check_facts, is_count, require
 from pckid.modelfile.kinds import KINDS, cluster_sizes
 
 FORMAT = 1
@@ -84,14 +86,10 @@ def save(
     }
     content = container.pack(description, arrays)
     # What could not be read back is refused now, not when it is needed.
-    try:
+    with _refusing(f"This {name} cannot be saved: its file "):
         unpacked = container.unpack(content)
-    except PckidModelError as error:
-        raise PckidModelError(f"This {name} cannot be saved: its file {error}") from None
-    try:
+    with _refusing(f"This {name} cannot be saved: "):
         _construct(*unpacked, len(content))
-    except PckidModelError as error:
-        raise PckidModelError(f"This {name} cannot be saved: {error}") from None
     if isinstance(path, str | os.PathLike):
         with atomic_file(path) as file:
             file.write(content)
@@ -164,12 +162,8 @@ def load_with_description(path: str | os.PathLike[str] | BinaryIO) -> tuple[Any,
     else:
         content, path = path.read(), getattr(path, "name", "The file")
         container.refuse_other_files(content, path)
-    try:
+    with _refusing(f"{path} ", " Give a file written by pckid."):
         description, arrays = container.unpack(content)
-    except PckidModelError as error:
-        raise PckidModelError(f"{path} {error} Give a file written by pckid.") from None
-    except _UNSOUND as error:
-        raise PckidModelError(f"{path} is not a pckid model: {_first_line(error)}") from None
     n_bytes = len(content)
     del content
     written = description.get("format")
@@ -179,17 +173,20 @@ def load_with_description(path: str | os.PathLike[str] | BinaryIO) -> tuple[Any,
             f"{path} has format {str(written)[:20]}; pckid {__version__} reads format "
             f"{FORMAT}. Install pckid {writer}, which wrote it, or a newer one."
         )
-    try:
+    with _refusing(f"{path} is not a consistent model: "):
         return _construct(description, arrays, n_bytes), description
+
+
+@contextmanager
+def _refusing(before: str, after: str = "") -> Generator[None, None, None]:
+    """Turn whatever wrong content leads to into our own error, with what it is about."""
+    try:
+        yield
     except PckidModelError as error:
-        raise PckidModelError(f"{path} is not a consistent model: {error}") from None
+        raise PckidModelError(f"{before}{error}{after}") from None
     except _UNSOUND as error:
-        raise PckidModelError(f"{path} is not a consistent model: {_first_line(error)}") from None
-
-
-def _first_line(error: Exception) -> str:
-    """Shorten what a library says of a file's content."""
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        told = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise PckidModelError(f"{before}{told}{after}") from None
 
 
 def _plain(value: Any) -> Any:
@@ -210,37 +207,34 @@ def _construct(description: dict[str, Any], arrays: container.Arrays, n_bytes: i
     for key, expected in _PARTS.items():
         missing = "no text" if expected is str else "no object"
         require(type(description.get(key)) is expected, f"its {key} is {missing}.")
-    name = str(description["class"])
+    name, n_features = str(description["class"]), description["n_features"]
     require(name in KINDS, f"it holds a {name[:40]!r}, which is not known.")
-    kind, parameters = KINDS[name], description["parameters"]
-    estimator = kind.estimator(**parameters)
+    estimator = KINDS[name].estimator(**description["parameters"])
     estimator._validate_params()
     n_jobs = getattr(estimator, "n_jobs", None)
     require(n_jobs is None or 0 < abs(n_jobs) <= _MAX_JOBS, "n_jobs is out of range.")
-    n_features = checking.integer(description["n_features"], "n_features", 1, _MAX_FEATURES)
+    require(is_count(n_features) and 0 < n_features <= _MAX_FEATURES, "n_features is no count.")
     estimator.n_features_in_ = n_features
-    reader = checking.ArrayReader(arrays)
-    kind.unpack(estimator, description["state"], reader)
+    reader, facts = ArrayReader(arrays), description["state"]
+    check_facts(facts)
+    KINDS[name].unpack(estimator, facts, reader)
     reader.refuse_rest()
-    scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
-    affordable = max(container.FREE_BYTES, n_bytes)
-    few = _BYTES_PER_INDEX * (n_features - len(scaling.used)) <= affordable
-    require(few, "it leaves out more columns than so small a file can.")
-    _restore_names(estimator, description["feature_names"], scaling.used)
+    _restore_names(estimator, description["feature_names"], max(container.FREE_BYTES, n_bytes))
     return estimator
 
 
-def _restore_names(estimator: Any, names: Any, used: np.ndarray) -> None:
-    """Put the columns' names back, and the list of those left out."""
+def _restore_names(estimator: Any, names: Any, affordable: int) -> None:
+    """Put the columns' names back, and the list of those left out, of so many bytes at most."""
+    scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
     n_features = estimator.n_features_in_
-    dropped: list[Any] = np.delete(np.arange(n_features), used).tolist()
+    few = _BYTES_PER_INDEX * (n_features - len(scaling.used)) <= affordable
+    require(few, "it leaves out more columns than so small a file can.")
     if names is not None:
         are_texts = type(names) is list and all(isinstance(name, str) for name in names)
         fit = are_texts and len(set(names)) == len(names) == n_features
         require(fit, "its names do not fit its columns.")
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-        dropped = [names[index] for index in dropped]
-    estimator.dropped_features_ = dropped
+    estimator.dropped_features_ = dropped_features(estimator, scaling.used)
     if hasattr(estimator, "_categories"):
         known = estimator._categories.items()
         estimator.categories_ = {j if names is None else names[j]: each for j, each in known}

@@ -1,8 +1,8 @@
-"""Checks on what a file claims: every array's type, shape and range, before any is used."""
+"""Checks on what a file claims: each fact, and every array's type, shape and range."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,9 @@ class ArrayReader:
             f"the array {name} is {array.dtype} of shape {array.shape}, expected "
             f"{' or '.join(spec.dtypes)} of {shape}.",
         )
-        inside = spec.low is None or (spec.low <= array.min() and array.max() <= spec.high)
+        inside = (
+            spec.low is None or spec.low <= float(array.min()) <= float(array.max()) <= spec.high
+        )
         require(inside, f"the array {name} holds values out of range.")
         return array
 
@@ -78,59 +80,65 @@ class ArrayReader:
         require(not self._left, f"it holds unknown arrays ({min(self._left, default='')[:40]}).")
 
 
-def integer(value: Any, name: str, low: int, high: int) -> int:
-    """Check a whole number between two bounds, both included."""
-    is_inside = type(value) is int and low <= value <= high
-    require(is_inside, f"{name} is no whole number from {low} to {high}.")
-    return value
+def is_count(value: Any) -> bool:
+    """Return whether a value of JSON is a whole number from 0 on."""
+    return type(value) is int and 0 <= value < 2**62
 
 
-def counts(facts: dict[str, Any], key: str, length: int | None = None) -> list[int]:
-    """Read a list of counts, of so many if `length` says so."""
-    found = facts[key]
-    is_list = type(found) is list and length in (None, len(found))
-    require(is_list, f"{key} is no list of {length or 'all its'} numbers.")
-    return [integer(value, key, 0, 2**62) for value in found]
+def is_finite_number(value: Any) -> bool:
+    """Return whether a value of JSON is a finite number."""
+    return type(value) in (int, float) and bool(np.isfinite(value))
 
 
-def number(facts: dict[str, Any], key: str) -> float:
-    """Read a finite number."""
-    is_number = type(facts[key]) in (int, float) and bool(np.isfinite(facts[key]))
-    require(is_number, f"{key} is no number.")
-    return float(facts[key])
+def _is_list(value: Any, test: Callable[[Any], bool]) -> bool:
+    return type(value) is list and all(map(test, value))
 
 
-def categories(facts: dict[str, Any], n_features: int) -> dict[int, list[Any]]:
-    """Read the categories of columns, by the index of the column."""
-    found = {}
-    for key, known in facts.get("categories", {}).items():
-        column = integer(int(key), "column", 0, n_features - 1)
-        is_list = type(known) is list and all(type(value) in CATEGORY_TYPES for value in known)
-        require(is_list, f"the categories of column {column} are no list of values.")
-        require(len(set(known)) == len(known), f"column {column} lists a category twice.")
-        found[column] = known
-    return found
+def _are_lists(value: Any, test: Callable[[Any], bool]) -> bool:
+    return type(value) is dict and all(_is_list(each, test) for each in value.values())
 
 
-def column_groups(facts: dict[str, Any], n_features: int) -> dict[str, list[int]]:
-    """Read the columns of each group, by its name."""
-    groups = facts.get("column_groups", {})
-    are_lists = type(groups) is dict and all(type(columns) is list for columns in groups.values())
-    require(are_lists, "its groups of columns are no lists.")
-    for column in (column for columns in groups.values() for column in columns):
-        integer(column, "column", 0, n_features - 1)
-    return groups
+_COUNTS = ("list of counts", lambda value: _is_list(value, is_count))
+_NUMBER = ("number", is_finite_number)
+FACTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "dtype": ("type of floats", lambda value: value in FLOATS),
+    "sizes": _COUNTS,
+    "starts": _COUNTS,
+    "cluster_sizes": _COUNTS,
+    "categories": (
+        "lists of values",
+        lambda value: _are_lists(value, lambda each: type(each) in CATEGORY_TYPES),
+    ),
+    "column_groups": ("lists of columns", lambda value: _are_lists(value, is_count)),
+    "cluster_names": (
+        "list of texts",
+        lambda value: _is_list(value, lambda name: name is None or type(name) is str),
+    ),
+    "score_scale": (
+        "middle and a positive spread",
+        lambda value: _is_list(value, is_finite_number) and len(value) == 2 and value[1] > 0,
+    ),
+    "sharpness": ("positive number", lambda value: is_finite_number(value) and value > 0),
+    "inertia": _NUMBER,
+    "lower_bound": _NUMBER,
+    "converged": ("truth value", lambda value: type(value) is bool),
+    "n_iter": ("count", is_count),
+}
+"""What the facts of a model must be, in words and as a test."""
 
 
-def check_shares(shares: np.ndarray, sizes: list[int], name: str) -> None:
-    """Raise unless shares (n, sum(sizes)) add up to 1 within each column of categories."""
-    first = 0
-    for size in sizes:
-        total = shares[:, first : first + size].sum(axis=1, dtype=np.float64)
-        require(
-            bool((np.abs(total - 1) <= 1e-3).all()), f"the array {name} holds no probabilities."
-        )
-        first += size
+def check_facts(facts: dict[str, Any]) -> None:
+    """Refuse a file in which a fact is not what it must be; it may lack facts, or have others."""
+    for key, (what, test) in FACTS.items():
+        require(key not in facts or test(facts[key]), f"{key} is no {what}.")
+
+
+def check_shares(shares: np.ndarray, column: np.ndarray, name: str) -> None:
+    """Raise unless shares (n, n_categories) add up to 1 within each `column` of categories."""
+    for mine in np.split(shares, np.flatnonzero(np.diff(column)) + 1, axis=1):
+        total = mine.sum(axis=1, dtype=np.float64) if mine.size else np.ones(1)
+        adds_up = bool((np.abs(total - 1) <= 1e-3).all())
+        require(adds_up, f"the array {name} holds no probabilities.")
 
 
 def check_covariances(values: np.ndarray, name: str) -> None:

@@ -72,7 +72,7 @@ def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
     try:
         # It refuses shapes, types and places that do not fit the bytes.
         arrays = read_tensors(content)
-    except (SafetensorError, LookupError):
+    except (SafetensorError, ArithmeticError, LookupError, TypeError, ValueError):
         raise PckidModelError("is not a pckid model, or is cut short.") from None
     metadata = _parse(header).get("__metadata__")
     text = metadata.get("pckid") if isinstance(metadata, dict) else None
@@ -85,8 +85,9 @@ def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
 
 def _parse(text: str | bytes) -> dict[str, Any]:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        # JSON does not know NaN and infinity, of which `int` makes an error.
+        value = json.loads(text, parse_constant=int)
+    except (RecursionError, ValueError):
         value = None
     if not isinstance(value, dict):
         raise PckidModelError("is not a pckid model, or is cut short.")
@@ -119,8 +120,3 @@ def _refuse_costly(text: str | bytes, n_bytes: int) -> None:
     width = 1 if text.isascii() and not count("\\u") else 4
     if 4 * width * len(text) + _BYTES_PER_VALUE * n_values > max(FREE_BYTES, n_bytes):
         raise PckidModelError("has a description out of all proportion. Give a file from pckid.")
-
-
-def _refuse_constant(name: str) -> None:
-    """Refuse NaN and infinity, which JSON does not know."""
-    raise ValueError(name)

@@ -1,8 +1,9 @@
 """What can be saved, class by class: which facts and arrays make up a fitted state.
 
-To save more of an estimator, return it from its `pack` function and take it back, checked, in its
-`unpack` function. A file that lacks what is new must still load: test for its presence. Raise
-`FORMAT` in the package when an older version would misread the new file.
+To save more of an estimator, return it from its `pack` function, say in `FACTS` or `ARRAYS` what it
+must be, and take it back in its `unpack` function. A file that lacks what is new must still load:
+test for its presence. Raise `FORMAT` in the package when an older version would misread the new
+file.
 """
 
 from collections.abc import Callable
@@ -24,8 +25,14 @@ from pckid.input.validation import column_name, is_blocked
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
-from pckid.modelfile import checking
-from pckid.modelfile.checking import FLOATS, ArrayReader, Spec, require
+from pckid.modelfile.checking import (
+    CATEGORY_TYPES,
+    ArrayReader,
+    Spec,
+    check_covariances,
+    check_shares,
+    require,
+)
 from pckid.spectral.steadiness import MAX_TIMES
 
 Facts = dict[str, Any]
@@ -36,31 +43,41 @@ _MIN_SCALE = float(np.finfo(np.float64).smallest_subnormal)
 _MIN_VARIANCE, _MAX_VARIANCE = 1e-16, 1e20
 
 _ANY = Spec("", _FLOAT64, -_MAX_FLOAT, _MAX_FLOAT)
-_COUNT = Spec("", _FLOAT64, low=0.0)
+_INDEX = Spec("", ("int64",), 0)
+_COUNT = Spec("", _FLOAT64, 0.0)
 _SHARE = Spec("", _FLOAT64, 0.0, 1.0)
+_POSITIVE = Spec("", _FLOAT64, _MIN_NORMAL, _MAX_FLOAT)
+_MATRICES = Spec("mixtures components kept kept", low=-_MAX_VARIANCE, high=_MAX_VARIANCE)
 ARRAYS: dict[str, dict[str, Spec]] = {
     "scaling": {
-        "kept": Spec("kept", ("int64",), 0),
-        "categorical": Spec("categorical", ("int64",), 0),
+        "kept": _INDEX.of("kept"),
+        "categorical": _INDEX.of("categorical"),
         "center": _ANY.of("kept"),
         "scale": Spec("kept", _FLOAT64, _MIN_SCALE, _MAX_FLOAT),
         "unit": Spec("kept", _FLOAT64, 1.0, 2.0**1022, optional=True),
         "shifts": Spec("kept", _FLOAT64, NO_LOG, 1.0, optional=True),
     },
     "margins": {
-        "column": Spec("categories", ("int64",)),
+        "column": _INDEX.of("categories"),
         "frequencies": _SHARE.of("categories"),
         "observed": _SHARE.of("columns", optional=True),
         "higher": _SHARE.of("kept", optional=True),
         "one_hot": _SHARE.of("kept", optional=True),
-        "weights": Spec("columns", _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True),
+        "weights": _POSITIVE.of("columns", optional=True),
+    },
+    "mixture": {
+        "log_weights": Spec("mixtures components", low=-np.inf, high=1e-3),
+        "means": Spec("mixtures components kept"),
+        "covariances": Spec("mixtures components kept", low=_MIN_VARIANCE, high=_MAX_VARIANCE),
+        "categories": Spec("mixtures components categories", low=_MIN_NORMAL, high=1.001),
+        "observed": Spec("mixtures components observed", low=0.0, high=1.001),
     },
     "projection": {
         "basis": Spec("features clusters"),
         "degree": Spec("features", low=0.0, high=np.inf, optional=True),
         "eigenvalues": Spec("clusters"),
     },
-    "score_scale": {"usual": Spec("values", _FLOAT64, _MIN_NORMAL, _MAX_FLOAT, optional=True)},
+    "score_scale": {"usual": _POSITIVE.of("values", optional=True)},
     "summary": {
         "n_rows": _COUNT.of("one"),
         "observed": _COUNT.of("columns"),
@@ -85,22 +102,22 @@ class ModelKind(NamedTuple):
 
 
 def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
-    kernel = estimator._kernel
-    named = _scaling_fields(kernel.scaling)
+    kernel, categories = estimator._kernel, estimator._categories
+    named, sizes = _scaling_fields(kernel.scaling), []
     for index, stack in enumerate(kernel.ensemble.stacks):
         named |= _fields(f"stack{index}", stack)
-    sizes = [stack.log_weights.shape[1] for stack in kernel.ensemble.stacks]
+        sizes.append(stack.log_weights.shape[1])
     facts: Facts = {"dtype": kernel.dtype, "sizes": sizes}
     if isinstance(estimator.n_inits, str):
         facts["starts"] = [kernel.ensemble.n_inits]
-    for j, categories in estimator._categories.items():
-        if not all(type(value) in checking.CATEGORY_TYPES for value in categories):
+    for j, known in categories.items():
+        if not all(type(value) in CATEGORY_TYPES for value in known):
             raise TypeError(
                 f"The categories of column {column_name(estimator, j)} are neither texts, "
                 "numbers nor booleans, so they cannot be saved. Turn them into texts before fit."
             )
-    if estimator._categories:
-        facts["categories"] = {str(j): list(each) for j, each in estimator._categories.items()}
+    if categories:
+        facts["categories"] = {str(j): list(known) for j, known in categories.items()}
     if estimator._column_groups:
         facts["column_groups"] = dict(estimator._column_groups)
     return facts, named
@@ -108,23 +125,30 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
 
 def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayReader) -> None:
     """Restore an ensemble: one stack for each number of components, ascending."""
-    estimator._categories = checking.categories(facts, estimator.n_features_in_)
-    estimator._column_groups = checking.column_groups(facts, estimator.n_features_in_)
-    scaling = _read_scaling(reader, estimator.n_features_in_, estimator._categories)
+    n_features, categories = estimator.n_features_in_, {}
+    for key, known in facts.get("categories", {}).items():
+        require(0 <= int(key) < n_features, f"there is no column {key[:20]}.")
+        require(len(set(known)) == len(known), f"column {key} lists a category twice.")
+        categories[int(key)] = known
+    groups = facts.get("column_groups", {})
+    inside = all(max(columns, default=0) < n_features for columns in groups.values())
+    require(inside, "its groups have other columns.")
+    estimator._categories, estimator._column_groups = categories, groups
+    scaling = _read_scaling(reader, n_features, categories)
     fit = (scaling.margins.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
-    sizes, largest = checking.counts(facts, "sizes"), largest_size(estimator.max_components, 2**62)
+    sizes, largest = facts["sizes"], largest_size(estimator.max_components, 2**62)
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
     require(ascend, "its numbers of components do not ascend from 2.")
-    dtype, kind = _read_dtype(facts), estimator.covariance_type
-    starts: list[int] = [estimator._n_starts]
+    least = n_inits = estimator._n_starts
     if isinstance(estimator.n_inits, str):
-        starts = checking.counts(facts, "starts")
-        most = MAX_TIMES * estimator._n_starts
-        fit = len(starts) == 1 and estimator._n_starts <= starts[0] <= most
+        starts = facts["starts"]
+        fit = len(starts) == 1 and least <= starts[0] <= MAX_TIMES * least
         require(fit, "its number of starts does not fit.")
+        n_inits = starts[0]
+    kind, dtype = estimator.covariance_type, facts["dtype"]
     stacks = tuple(
-        _read_mixtures(reader, f"stack{index}", kind, (starts[0], size), scaling, dtype)
+        _read_mixtures(reader, f"stack{index}", kind, (n_inits, size), scaling, dtype)
         for index, size in enumerate(sizes)
     )
     estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, estimator.weighting)
@@ -137,10 +161,9 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
     facts["sharpness"] = float(estimator._inverse_temperature)  # its name in files
-    middle, spread, usual = estimator._score_scale
-    facts["score_scale"] = [middle, spread]
-    if usual is not None:
-        named["score_scale.usual"] = usual
+    facts["score_scale"] = list(estimator._score_scale[:2])
+    if estimator._score_scale.usual is not None:
+        named["score_scale.usual"] = estimator._score_scale.usual
     summary: Any = estimator._summary
     named |= _fields("summary", summary._replace(n_rows=np.array([summary.n_rows])))
     if (sizes := cluster_sizes(estimator)) is not None:
@@ -167,46 +190,29 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     if isinstance(k, str):
         k = reader.length("centers")
         require(k > 0, "it has no clusters.")
-    reader.sizes |= {
-        "features": kernel.ensemble.n_columns,
-        "clusters": k,
-        "values": count_values(kernel.scaling),
-    }
-    found = reader.take_all("projection", ARRAYS["projection"])
-    has_degree = found["degree"] is None or 0 < found["degree"].sum() < np.inf
+    reader.sizes |= {"features": kernel.ensemble.n_columns, "clusters": k}
+    reader.sizes["values"] = count_values(kernel.scaling)
+    found: Any = Projection(**reader.take_all("projection", ARRAYS["projection"]))
+    has_degree = found.degree is None or 0 < found.degree.sum() < np.inf
     require(has_degree, "the rows of its embedding have no degree.")
-    estimator._projection = Projection(**found)
-    estimator._centers = estimator.cluster_centers_ = reader.take(
-        "centers", Spec("clusters clusters")
-    )
-    estimator.eigenvalues_ = found["eigenvalues"]
-    estimator.inertia_ = checking.number(facts, "inertia")
-    estimator._inverse_temperature = checking.number(facts, "sharpness")
-    require(
-        estimator._inverse_temperature > 0,
-        "the inverse temperature of its memberships is not positive.",
-    )
-    estimator._score_scale = _read_score_scale(facts, reader)
+    estimator._projection, estimator.eigenvalues_ = found, found.eigenvalues
+    centers = reader.take("centers", Spec("clusters clusters"))
+    estimator._centers = estimator.cluster_centers_ = centers
+    estimator.inertia_ = float(facts["inertia"])
+    estimator._inverse_temperature = float(facts["sharpness"])
+    estimator._score_scale = ScoreScale()
+    if "score_scale" in facts:
+        usual = reader.take("score_scale.usual", ARRAYS["score_scale"]["usual"])
+        middle, spread = map(float, facts["score_scale"])
+        estimator._score_scale = ScoreScale(middle, spread, usual)
     estimator.n_clusters_ = estimator._n_features_out = k
     summary = reader.take_all("summary", ARRAYS["summary"])
     estimator._summary = RowSummary(**summary | {"n_rows": float(summary["n_rows"][0])})
     if "cluster_sizes" in facts:
-        estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
+        require(len(facts["cluster_sizes"]) == k, "cluster_sizes is no list of all its clusters.")
+        estimator._cluster_sizes = facts["cluster_sizes"]
     if "cluster_names" in facts:
-        names = facts["cluster_names"]
-        are_texts = type(names) is list and all(name is None or type(name) is str for name in names)
-        require(are_texts, "cluster_names is no list of texts.")
-        estimator.cluster_names_ = names
-
-
-def _read_score_scale(facts: Facts, reader: ArrayReader) -> ScoreScale:
-    if "score_scale" not in facts:
-        return ScoreScale()
-    found = facts["score_scale"]
-    require(type(found) is list and len(found) == 2, "score_scale is no pair of numbers.")
-    middle, spread = (checking.number({"score_scale": each}, "score_scale") for each in found)
-    require(spread > 0, "the spread of its outlier scores is not positive.")
-    return ScoreScale(middle, spread, **reader.take_all("score_scale", ARRAYS["score_scale"]))
+        estimator.cluster_names_ = facts["cluster_names"]
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
@@ -227,27 +233,25 @@ def _unpack_mixture(
     estimator: IncompleteGaussianMixture, facts: Facts, reader: ArrayReader
 ) -> None:
     estimator._scaling = scaling = _read_scaling(reader, estimator.n_features_in_, {})
-    estimator._dtype = dtype = _read_dtype(facts)
+    estimator._dtype = dtype = facts["dtype"]
     size, kind = (1, estimator.n_components), estimator.covariance_type
     estimator._params = _read_mixtures(reader, "mixture", kind, size, scaling, dtype)
     # NaN for columns that vary.
-    constants = reader.take("constants", Spec("all", _FLOAT64, low=None))
-    require(not np.isinf(constants).any(), "the array constants holds values out of range.")
-    estimator._constants = constants
+    estimator._constants = reader.take("constants", Spec("all", _FLOAT64, low=None))
+    finite = not np.isinf(estimator._constants).any()
+    require(finite, "the array constants holds values out of range.")
     estimator.weights_ = np.exp(estimator._params.log_weights[0])
-    estimator.converged_ = bool(facts["converged"])
-    estimator.n_iter_ = checking.integer(facts["n_iter"], "n_iter", 0, 2**31)
-    estimator.lower_bound_ = checking.number(facts, "lower_bound")
+    estimator.converged_, estimator.n_iter_ = facts["converged"], facts["n_iter"]
+    estimator.lower_bound_ = float(facts["lower_bound"])
 
 
 KINDS = {
-    "PCKID": ModelKind(PCKID, _pack_clusters, _unpack_clusters),
-    "ProbabilisticClusterKernel": ModelKind(
-        ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel
-    ),
-    "IncompleteGaussianMixture": ModelKind(
-        IncompleteGaussianMixture, _pack_mixture, _unpack_mixture
-    ),
+    kind.estimator.__name__: kind
+    for kind in (
+        ModelKind(PCKID, _pack_clusters, _unpack_clusters),
+        ModelKind(ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel),
+        ModelKind(IncompleteGaussianMixture, _pack_mixture, _unpack_mixture),
+    )
 }
 """Classes by the name that a file gives them; no other class is ever made from a file."""
 
@@ -263,11 +267,6 @@ def _fields(prefix: str, state: Any) -> Named:
 
 def _scaling_fields(scaling: Scaling) -> Named:
     return _fields("scaling", scaling) | _fields("margins", scaling.margins)
-
-
-def _read_dtype(facts: Facts) -> str:
-    require(facts["dtype"] in FLOATS, f"dtype is none of {', '.join(FLOATS)}.")
-    return facts["dtype"]
 
 
 def _read_scaling(
@@ -289,47 +288,36 @@ def _read_scaling(
     require(bool(np.isin(categorical, named).all()), "a column of categories lacks its categories.")
     sizes = [len(categories[j]) for j in categorical.tolist()]
     reader.sizes |= {"columns": n_kept + n_categorical, "categories": sum(sizes)}
-    margins = reader.take_all("margins", ARRAYS["margins"])
+    margins: Any = Margins(**reader.take_all("margins", ARRAYS["margins"]))
     column = np.repeat(np.arange(len(sizes)), sizes)
-    require((margins["column"] == column).all(), "its categories do not fit its columns.")
-    checking.check_shares(margins["frequencies"][None, :], sizes, "margins.frequencies")
-    return Scaling(**found, margins=Margins(**margins))
+    require(np.array_equal(margins.column, column), "its categories do not fit its columns.")
+    check_shares(margins.frequencies[None, :], column, "margins.frequencies")
+    return Scaling(**found, margins=margins)
 
 
 def _read_mixtures(
     reader: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
-    margins, family, dtypes = scaling.margins, FAMILIES[kind], (dtype,)
-    n_categories = margins.column.shape[0]
+    margins, family = scaling.margins, FAMILIES[kind]
     reader.sizes |= {
         "mixtures": size[0],
         "components": size[1],
-        "observed": 0 if margins.observed is None else margins.observed.shape[0],
+        "observed": 0 if margins.observed is None else reader.sizes["columns"],
     }
-    spread = "kept kept" if family.MATRICES else "kept"
-    least = -_MAX_VARIANCE if family.MATRICES else _MIN_VARIANCE
-    schema = {
-        "log_weights": Spec("mixtures components", dtypes, -np.inf, 1e-3),
-        "means": Spec("mixtures components kept", dtypes),
-        "covariances": Spec(f"mixtures components {spread}", dtypes, least, _MAX_VARIANCE),
-    }
-    if family.MIXED:
-        rarest = float(np.finfo(dtype).smallest_normal)
-        schema |= {
-            "categories": Spec("mixtures components categories", dtypes, rarest, 1.001),
-            "observed": Spec("mixtures components observed", dtypes, 0.0, 1.001),
-        }
-    found = reader.take_all(prefix, schema)
-    # Row by row: a copy of all would take more memory than the file.
-    totals = [np.exp(row, dtype=np.float64).sum() for row in found["log_weights"]]
-    require(
-        np.allclose(totals, 1, rtol=0, atol=1e-3),
-        f"the array {prefix}.log_weights holds no weights.",
-    )
+    schema = {key: ARRAYS["mixture"][key] for key in family.Parameters._fields}
     if family.MATRICES:
-        checking.check_covariances(found["covariances"], f"{prefix}.covariances")
-    if family.MIXED and n_categories:
-        chances, sizes = found["categories"], np.bincount(to_numpy(margins.column)).tolist()
-        checking.check_shares(chances.reshape(-1, n_categories), sizes, f"{prefix}.categories")
-    return family.Parameters(**found)
+        schema["covariances"] = _MATRICES
+    exact = {key: spec._replace(dtypes=(dtype,)) for key, spec in schema.items()}
+    found = family.Parameters(**reader.take_all(prefix, exact))
+    # Row by row: a copy of all would take more memory than the file.
+    totals = [np.exp(row, dtype=np.float64).sum() for row in found.log_weights]
+    add_up = np.allclose(totals, 1, rtol=0, atol=1e-3)
+    require(add_up, f"the array {prefix}.log_weights holds no weights.")
+    if family.MATRICES:
+        check_covariances(found.covariances, f"{prefix}.covariances")
+    column = to_numpy(margins.column)
+    if family.MIXED and len(column):
+        chances = found.categories.reshape(-1, len(column))
+        check_shares(chances, column, f"{prefix}.categories")
+    return found

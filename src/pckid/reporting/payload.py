@@ -13,8 +13,7 @@ from pckid.describe.rows import sample_by_cluster
 from pckid.matching import ClusterMatches
 from pckid.outcomes import OutcomeComparison
 from pckid.plots import KernelDisplay
-from pckid.reporting.cells import CellEffects
-from pckid.reporting.rows import RowTable
+from pckid.reporting.rows import CellEffects, RowTable
 from pckid.reporting.series import SeriesSummary
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
 

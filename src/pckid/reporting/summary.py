@@ -39,15 +39,17 @@ from pckid.plots import (
     SpectrumDisplay,
 )
 from pckid.reporting.agreement import KnownGroups, compare_known, write_agreement
-from pckid.reporting.cells import (
+from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells, write_instability
+from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
+from pckid.reporting.rows import (
+    MAX_ROWS,
     CellEffects,
+    RowTable,
+    collect_rows,
     find_pulls,
     summarise_effects,
     summarise_next_cells,
 )
-from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells, write_instability
-from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
-from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series, title_columns
 from pckid.reporting.verdict import is_about_groups, write_headline, write_reason
 from pckid.series import SeriesTable

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
-from pckid.input.groups import draw_together
+from pckid.input.weights import draw_together
 
 # A cluster is found again in a resample that has one of this Jaccard index with it (Hennig).
 FOUND_AGAIN = 0.75

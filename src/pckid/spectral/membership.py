@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment, minimize_scalar
 
 from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project_features
-from pckid.input.groups import draw_together
+from pckid.input.weights import draw_together
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
 from pckid.spectral.known_rows import KnownRows, n_coordinates
