@@ -286,8 +286,10 @@ class EnsembleEstimator(
         sample = draw_sample(rows, sampling)
         self.dropped_features_ = dropped_features(self, sample.scaling.used)
         warn_empty_rows(sample.n_empty, sample.n_rows, known=sample.members is not None)
-        if isinstance(rows, RowsInMemory) and isinstance(rows.X, np.ndarray):
-            warn_sentinels(rows.X, lambda j: column_name(self, j))
+        seen = rows.X if isinstance(rows, RowsInMemory) else sample.X
+        if isinstance(seen, np.ndarray):
+            warn_sentinels(seen, lambda j: column_name(self, j))
+        if isinstance(rows, RowsInMemory):
             warn_identifiers(plain_table(X), rows.X, lambda j: column_name(self, j))
         return FitInput(rows, sample, sampling)
 
