@@ -11,6 +11,7 @@ pytest.importorskip("streamlit")
 from pckid import PCKID, load
 from pckid.exceptions import TableError, UndecidedError
 from pckid.frontends import run as runs
+from pckid.frontends.app.settings import Settings, Upload, as_command, as_python
 from pckid.frontends.app.work import (
     find_groups,
     name_groups,
@@ -18,7 +19,6 @@ from pckid.frontends.app.work import (
     write_workbook,
 )
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, set_option
-from pckid.frontends.settings import Settings, Upload, as_command, as_python
 from pckid.frontends.tables import workbook_writing
 from pckid.frontends.wording import LEFT_OUT
 

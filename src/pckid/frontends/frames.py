@@ -8,13 +8,13 @@ from inspect import Parameter, signature
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from pckid._utils.files import ORIGIN, printable_name
+from pckid._utils.files import ORIGIN
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import OPTIONS, as_parameter, as_parameters, pick_options
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.wording import LEFT_OUT, Dialect, refuse_undecided, write_findings
+from pckid.frontends.wording import Dialect, describe_origin, refuse_undecided, write_findings
 
 PYTHON = Dialect(
     write=as_parameters,
@@ -66,7 +66,7 @@ def _take_options(function: Callable[..., TableFrame]) -> Callable[..., TableFra
     """Give a function the options of a table as parameters, and describe these in its docstring."""
     own, lines = signature(function), []
     parameters = [each for each in own.parameters.values() if each.kind != each.VAR_KEYWORD]
-    for name, default, told, shows, choices in map(OPTIONS.__getitem__, _OFFERED):
+    for name, default, told, _, shows, choices in map(OPTIONS.__getitem__, _OFFERED):
         kind = "sequence of str" if OPTIONS[name].several else _KINDS.get(shows, "str")
         kind = f"{{{', '.join(map(repr, choices))}}}" if choices else kind
         text = fill(told, 96, initial_indent=" " * 8, subsequent_indent=" " * 8)
@@ -155,14 +155,3 @@ def _to_frame(prepared: Prepared) -> Any:
         frame.index = pd.Index(cells, name=prepared.row_names)
     frame.attrs[ORIGIN] = describe_origin(prepared, PYTHON)
     return frame
-
-
-def describe_origin(prepared: Prepared, words: Dialect) -> dict[str, Any]:
-    """Describe where a table comes from and how it was read: fields of a report's `Background`."""
-    return {
-        "source": printable_name(prepared.table.source),
-        "sha256": prepared.table.sha256,
-        "left_out": {name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
-        "units": prepared.units,
-        "notes": write_findings(prepared, words, skip="left_out"),
-    }

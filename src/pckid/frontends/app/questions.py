@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from pckid._utils.text import brief, counted
+from pckid.frontends.app.decisions import GivenAnswer, TableState, find_answers, open_questions
 from pckid.frontends.app.kept import chosen
-from pckid.frontends.app.text import escape
-from pckid.frontends.decisions import GivenAnswer, TableState, find_answers, open_questions
+from pckid.frontends.app.wording import escape
 from pckid.frontends.options import CaseOptions
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.wording import write_alike, write_evidence

@@ -9,12 +9,12 @@ from pckid.describe.cluster_names import check_cluster_names
 from pckid.frontends.app import new_rows, run
 from pckid.frontends.app.files import offer_downloads, show_notes
 from pckid.frontends.app.kept import chosen, kept
+from pckid.frontends.app.settings import Settings, as_command, as_python
 from pckid.frontends.app.table import MORE, draw_table
-from pckid.frontends.app.text import escape
 from pckid.frontends.app.upload import begin_anew
+from pckid.frontends.app.wording import escape
 from pckid.frontends.app.work import RunResult, find_groups, name_groups, write_workbook
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.settings import Settings, as_command, as_python
 
 
 def draw_result() -> None:

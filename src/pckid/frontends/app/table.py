@@ -7,27 +7,20 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.text import counted
-from pckid.frontends import decisions
-from pckid.frontends.app import run
+from pckid.frontends.app import decisions, run
 from pckid.frontends.app.columns import edit_columns
+from pckid.frontends.app.decisions import ABOUT_ROWS, TableState
 from pckid.frontends.app.kept import kept, ours
 from pckid.frontends.app.questions import ask
-from pckid.frontends.app.text import escape, escape_lines
+from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.upload import Opened, ask_for_file, begin_anew, open_as_asked, state_of
+from pckid.frontends.app.wording import escape, escape_lines
 from pckid.frontends.app.work import find_groups
-from pckid.frontends.decisions import ABOUT_ROWS, TableState
-from pckid.frontends.options import CaseOptions, Fix
-from pckid.frontends.settings import Settings, Upload
+from pckid.frontends.options import OPTIONS, CaseOptions, Fix
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.inspection import TableInspection, inspect_table
 
 FIND_OUT, MORE = "Find out", "More"
-_OF_LINES = {
-    "case": "Column that names the case",
-    "time": "Column of times",
-    "variable": "Column that says what was measured, if each line has one value",
-    "value": "Column of these values",
-}
 _MAX_KEPT = 8
 
 
@@ -122,12 +115,12 @@ def _ask_for_lines(opened: Opened, state: TableState) -> tuple[CaseOptions | Non
     names = opened.table.names
     case, time, variable, value = (
         st.selectbox(
-            label, names, format_func=escape, placeholder="Choose a column",
+            OPTIONS[key].label, names, format_func=escape, placeholder="Choose a column",
             **ours(key, answered and getattr(answered, key)),
         )
-        for key, label in _OF_LINES.items()
+        for key in ("case", "time", "variable", "value")
     )  # fmt: skip
-    from_first = st.toggle("Count time from the first line of each case", **ours("first", False))
+    from_first = st.toggle(OPTIONS["from_first"].label, **ours("from_first", False))
     if not case or not time or case == time:
         return None, "Choose the column that names the case, and another that holds the time."
     if bool(variable) != bool(value):

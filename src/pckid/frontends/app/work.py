@@ -16,12 +16,12 @@ from pckid.acquisition import NextCell
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
+from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.wording import PAGE
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
 from pckid.frontends.results import tabulate_cells
 from pckid.frontends.run import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
-from pckid.frontends.settings import Settings, Upload
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
