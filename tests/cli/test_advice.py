@@ -182,6 +182,8 @@ def test_advice_that_leaves_nothing_is_not_taken(pckid, tmp_path, header, row, o
     assert (plain.code, agreed.code) == (0, 0), agreed.err
     assert agreed.out == plain.out
     assert "The advice is not taken" in agreed.err
+    if not options:
+        assert run_advised(pckid, "t.csv")[1].code == 0
 
 
 def test_the_command_keeps_what_was_said_and_quotes_it(pckid, tmp_path):

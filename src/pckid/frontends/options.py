@@ -283,18 +283,17 @@ def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:
 
 def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
     """Make options from those among `given` that are set, by the names of their attributes."""
-
-    def pick(kind: Any) -> Any:
-        chosen: dict[str, Any] = {}
-        for each in fields(kind):
-            value = given.get(each.name)
-            if isinstance(each.default, tuple) and value is not None:
-                chosen[each.name] = list_texts(value, each.name)
-            elif value is not None:
-                chosen[each.name] = str(value) if each.name == "sheet" else value
-        return kind(**chosen)
-
-    return pick(ReadOptions), pick(ColumnOptions)
+    made: list[Any] = []
+    for kind in (ReadOptions, ColumnOptions):
+        names = [each.name for each in fields(kind)]
+        chosen = {name: given[name] for name in names if given.get(name) is not None}
+        for name, value in chosen.items():
+            if name in OPTIONS and OPTIONS[name].several:
+                chosen[name] = list_texts(value, name)
+            elif name == "sheet":
+                chosen[name] = str(value)
+        made.append(kind(**chosen))
+    return made[0], made[1]
 
 
 def list_texts(value: Any, name: str) -> tuple[str, ...]:

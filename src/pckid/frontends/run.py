@@ -231,12 +231,10 @@ class Clustering:
             for name in (*layout.new_columns, *named)
             if name in self.prepared.table.names and self.prepared.left_out.get(name) != "choice"
         ]
-        notes += [] if self.is_new else self._list_notes_of_fit(totals)
-        counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
-        return notes + [Fact("unclustered", counts)] * (totals.n_unclustered > 0)
-
-    def _list_notes_of_fit(self, totals: Totals) -> list[Fact]:
-        """List rows judged together, what became of columns and clusters, and known rows."""
+        unclustered = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
+        last = [Fact("unclustered", unclustered)] * (totals.n_unclustered > 0)
+        if self.is_new:
+            return notes + last
         estimator, n_found = self.estimator, int(np.count_nonzero(totals.cluster_sizes))
         alike: dict[str, list[str]] = {"values": [], "ticks": [], "texts": []}
         for name in map(str, estimator.dropped_features_):
@@ -244,7 +242,7 @@ class Clustering:
             is_ticked = len(texts) == 1 and sum(texts.values()) < totals.n_rows
             kind = "ticks" if is_ticked else "texts" if len(texts) > 1 else "values"
             alike[kind].append(name)
-        notes = self.prepared.together if self.rows is None else []
+        notes += self.prepared.together if self.rows is None else []
         notes += [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
         asked = estimator.n_clusters_
         if n_found < asked:
@@ -264,7 +262,7 @@ class Clustering:
             if counts["n_rows"] > MAX_KNOWN:
                 n_compared = sum(each.n_compared for each in groups)
                 notes.append(Fact("known_limit", counts | {"n_compared": n_compared}))
-        return notes
+        return notes + last
 
     def list_findings(self, totals: Totals, layout: Layout, words: Dialect) -> list[dict[str, Any]]:
         """List all notes and problems of the run as plain data."""

@@ -1,6 +1,5 @@
 """The table: its first rows, its columns, what is doubtful about it, and the run."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +15,7 @@ from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.upload import Opened, ask_for_file, begin_anew, open_as_asked, state_of
 from pckid.frontends.app.wording import escape, escape_lines
 from pckid.frontends.app.work import find_groups
-from pckid.frontends.options import OPTIONS, CaseOptions, Fix
-from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.options import OPTIONS, CaseOptions
 from pckid.frontends.tables.inspection import TableInspection, inspect_table
 
 FIND_OUT, MORE = "Find out", "More"
@@ -30,8 +28,11 @@ def draw_table(upload: Upload) -> None:
     if opened is None:
         return
     state = state_of(opened.upload)
+    told = opened.told.with_fixes(decisions.of_cells(state.fixes))
     try:
-        found = _inspect_once(opened, state.fixes)
+        with st.spinner("Looking at the columns"):
+            key = "inspect", opened.upload, told
+            found: TableInspection = _once(key, inspect_table, opened.table, told)
     except ValueError as error:  # An answer does not suit how the table is read by now.
         st.error(escape_lines(str(error)))
         st.button("Ask again", on_click=state.answers.clear)
@@ -47,12 +48,13 @@ def draw_table(upload: Upload) -> None:
     if lines and lines.value and not choices[lines.value].used:
         choices[lines.value] = choices[lines.value]._replace(used=True, role="number")
     kinds = {column.name: column.kind for column in found.columns}
-    told = opened.told.with_fixes(decisions.of_cells(state.fixes))
     options, outcomes = decisions.as_options(choices, kinds, told)
     options = replace(options, lines=lines)
     names = tuple(opened.table.names)
     settings = Settings(opened.upload, n_clusters, options, names, outcomes, like)
-    checked, refused = _check_once(opened, settings)
+    used = replace(options, drop=(*options.drop, *outcomes))
+    key = "check", opened.upload, used
+    checked, refused = _once(key, decisions.check_options, opened.table, used)
     asked = decisions.open_questions(decisions.list_doubts(found, state, checked, options), state)
     of_columns = [doubt for group in asked for doubt in group if doubt.code not in ABOUT_ROWS]
     with columns:
@@ -69,20 +71,6 @@ def draw_table(upload: Upload) -> None:
         run.offer_job(label, "job", "made", bool(wrong), find_groups, settings)
         run.show_job("job", "made", settings)
     kept()["settings"] = settings
-
-
-def _inspect_once(opened: Opened, fixes: Sequence[Fix]) -> TableInspection:
-    """Inspect the table, once for all that was told and answered about cells."""
-    told = opened.told.with_fixes(decisions.of_cells(fixes))
-    with st.spinner("Looking at the columns"):
-        return _once(("inspect", opened.upload, told), inspect_table, opened.table, told)
-
-
-def _check_once(opened: Opened, settings: Settings) -> tuple[Sequence[Doubt], str]:
-    """Find out what stops a run with these settings: doubts, or what is wrong with them."""
-    drop = (*settings.options.drop, *settings.outcomes)
-    options = replace(settings.options, drop=drop)
-    return _once(("check", opened.upload, options), decisions.check_options, opened.table, options)
 
 
 def _once(key: Any, work: Any, *arguments: Any) -> Any:

@@ -161,7 +161,8 @@ def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> R
         except TableError as error:  # more rows than a sheet takes
             notes.append(str(error))
     notes += [write_note(fact, PAGE) for fact in found.list_notes(totals, layout)]
-    return made._replace(found=found.summarise(totals), notes=notes, files=files)
+    judged = made.summary.assessment if made.summary else None
+    return made._replace(found=found.summarise(totals, judged), notes=notes, files=files)
 
 
 def _tell_step(tell: Tell, fitted: float, n_done: int, n_steps: int | None, phase: str) -> None:

@@ -107,6 +107,9 @@ def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
     if given.stream and needs:
         raise click.UsageError(f"{needs[0]} needs the table in memory: leave --stream out.")
     if given.report_path:
+        if not given.report_path.lower().endswith((".html", ".htm")):
+            told = f"a report is HTML: end {given.report_path!r} in .html."
+            raise click.BadParameter(told, param_hint="'--report'")
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
     if given.names and given.n_clusters:
         check_cluster_names(given.names, given.n_clusters)

@@ -60,13 +60,6 @@ def pckid() -> None:
     refuse_too_little_memory()
 
 
-def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse a report under a name that promises another format than HTML."""
-    if value and not value.lower().endswith((".html", ".htm")):
-        raise click.BadParameter(f"a report is HTML: end {value!r} in .html.")
-    return value
-
-
 @pckid.command(
     cls=TableCommand, short_help="Find clusters in a table with missing values.",
     params=[
@@ -96,7 +89,7 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
                      "of ten; of one plus the value where some are 0. May be repeated."),
         *WRITING,
         file_option(["--report", "report_path"], "FILE.html",
-                    "Write a report that explains the clusters.", callback=_html_name),
+                    "Write a report that explains the clusters."),
         file_option(["--next-cells"], "FILE",
                     "Write a table of the missing cells to measure next: the forty that would "
                     "settle the most doubtful rows."),

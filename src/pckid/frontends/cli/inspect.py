@@ -22,7 +22,7 @@ from pckid.frontends.cli.options import pick_given
 from pckid.frontends.cli.words import SHELL, open_and_tell
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, list_given
 from pckid.frontends.tables.cases import prepare_table
-from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.wording import (
     explain_reading,
@@ -100,12 +100,20 @@ def cluster_command(
 ) -> str:
     """Write a command that clusters the table as it was read, with all advice taken.
 
-    Where a question has two answers and none is advised, the first is in it.
+    Where a question has two answers and none is advised, the first is in it; where all advice would
+    leave nothing to cluster by, only what stops a run is settled.
     """
     for doubt in found.problems:
         if doubt.code == "repeated ids" and "time" in doubt.data and columns.lines is None:
             columns = _group_lines(found, columns, doubt)
-    fixes = [*found.fixes, *(problem.data["ways"][0] for problem in _undecided(found))]
+    fixes, advised = found.fixes, {problem.column for problem in found.problems if problem.fix}
+    if advised >= {column.name for column in found.columns if column.used}:
+        X = np.empty((0, 0))
+        with suppress(ValueError):
+            X = prepare_table(found.table, columns.with_fixes(fixes)).X
+        if not X.size or not (np.fmax.reduce(X) > np.fmin.reduce(X)).any():
+            fixes = advice([problem for problem in found.problems if problem.stops])
+    fixes += [problem.data["ways"][0] for problem in _undecided(found)]
     given = list_given(reading.with_fixes(fixes), columns.with_fixes(fixes))
     return write_command(["cluster", source], given, {"out": "clusters.csv"})
 

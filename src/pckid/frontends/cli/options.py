@@ -98,9 +98,9 @@ def of_table(*names: str) -> list[click.Option]:
     return made
 
 
-def file_option(flags: list[str], shows: str, told: str, **more: Any) -> click.Option:
+def file_option(flags: list[str], shows: str, told: str) -> click.Option:
     """Make an option that names a file."""
-    return click.Option(flags, type=click.Path(dir_okay=False), metavar=shows, help=told, **more)
+    return click.Option(flags, type=click.Path(dir_okay=False), metavar=shows, help=told)
 
 
 READING = of_table(
