@@ -2,8 +2,7 @@
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from inspect import Parameter, signature
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -123,20 +122,13 @@ def read_table(path: str | os.PathLike[str], **options: Any) -> TableFrame:
     if unknown:
         raise TypeError(f"read_table has no parameter {min(unknown)!r}.")
     reading, columns = pick_options(options)
-    with parameter_errors(path):
-        prepared = prepare(open_table(path, reading), columns)
-    refuse_undecided(prepared, PYTHON)
-    return TableFrame(_to_frame(prepared), write_findings(prepared, PYTHON))
-
-
-@contextmanager
-def parameter_errors(path: str) -> Iterator[None]:
-    """Name the parameters that do not suit a table in the error."""
     try:
-        yield
+        prepared = prepare(open_table(path, reading), columns)
     except OptionError as error:
         named = " and ".join(map(as_parameter, error.options))
         raise TableError(f"{path}: {error} See {named}.") from None
+    refuse_undecided(prepared, PYTHON)
+    return TableFrame(_to_frame(prepared), write_findings(prepared, PYTHON))
 
 
 def _to_frame(prepared: Prepared) -> Any:
