@@ -313,8 +313,8 @@ def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch)
     def script():
         import streamlit as st
 
+        from pckid.frontends.app.jobs import offer_job
         from pckid.frontends.app.kept import kept
-        from pckid.frontends.app.run import offer_job
 
         st.session_state.setdefault("started", [])
         if st.checkbox("files are written"):
@@ -323,7 +323,7 @@ def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch)
             del kept()["job"]
         offer_job("Find groups", "job", "made", False, st.session_state["started"].append, 1)
 
-    monkeypatch.setattr("pckid.frontends.app.run.Job", lambda work, *arguments: work(*arguments))
+    monkeypatch.setattr("pckid.frontends.app.jobs.Job", lambda work, *arguments: work(*arguments))
     app = AppTest.from_function(script).run()
     app.session_state["job-asked"] = True
     app.checkbox[0].check().run()

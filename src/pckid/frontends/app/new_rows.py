@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pckid.frontends.app import run
+from pckid.frontends.app import jobs
 from pckid.frontends.app.files import offer_downloads, show_sizes
 from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.settings import Upload
@@ -35,8 +35,8 @@ def ask_for_new_rows() -> None:
     lacking = st.toggle(OPTIONS["missing_columns"].label, **ours("lacking", False))
     work = model, opened and opened.upload, lacking
     with st.container(horizontal=True):
-        run.offer_job("Place rows", "placing-job", "placed", None in work, place_new_rows, *work)
-    run.show_job("placing-job", "placed", *work)
+        jobs.offer_job("Place rows", "placing-job", "placed", None in work, place_new_rows, *work)
+    jobs.show_job("placing-job", "placed", *work)
     if (placed := kept().get("placed")) is not None:
         if kept()["placed-from"] != work:
             st.info("These rows were placed before your last changes. *Place rows* places anew.")

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.text import counted
-from pckid.frontends.app import decisions, run
+from pckid.frontends.app import decisions, jobs
 from pckid.frontends.app.columns import edit_columns
 from pckid.frontends.app.decisions import ABOUT_ROWS, TableState
 from pckid.frontends.app.kept import kept, ours
@@ -68,8 +68,8 @@ def draw_table(upload: Upload) -> None:
         if wrong:
             st.caption(escape(wrong, 300))
         label = f"Find groups in {counted(settings.n_columns, 'column')}"
-        run.offer_job(label, "job", "made", bool(wrong), find_groups, settings)
-        run.show_job("job", "made", settings)
+        jobs.offer_job(label, "job", "made", bool(wrong), find_groups, settings)
+        jobs.show_job("job", "made", settings)
     kept()["settings"] = settings
 
 

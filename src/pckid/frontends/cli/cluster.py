@@ -37,6 +37,7 @@ from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.datasets import is_large, open_dataset
+from pckid.frontends.tables.findings import advice
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.writing import table_format
 from pckid.modelfile import load
@@ -140,7 +141,8 @@ def _open(
         plain = prepare_table(table, columns)
         if not plain.stops:
             _use_columns(estimator, plain, given)
-            note("The advice is not taken: it would leave out columns that are needed.")
+            if advice(plain.problems):
+                note("The advice is not taken: it would leave out columns that are needed.")
         return plain, None
     return prepare_table(table, columns), None
 

@@ -24,15 +24,10 @@ from pckid.frontends.tables.cases import prepare_table
 from pckid.row_explanation import FIELDS, explain_rows
 
 
+@holding_notes()
 def run_predict(given: SimpleNamespace) -> int:
     """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
     check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
-    with holding_notes():
-        return _place(given)
-
-
-def _place(given: SimpleNamespace) -> int:
-    """Place the rows, write them and tell; give the exit code."""
     reading, columns = pick_given(given)
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
