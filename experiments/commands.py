@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import click
@@ -22,7 +23,7 @@ from experiments.scores import scores_command
 from experiments.seeds import seeds_command
 from experiments.series import series_command
 from experiments.years import years_command
-from pckid.frontends.cli._options import not_zero, stack_options
+from pckid.frontends.cli.options import not_zero
 
 Command = Callable[..., Any]
 
@@ -30,6 +31,11 @@ Command = Callable[..., Any]
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def experiments() -> None:
     """Repeat the paper's experiments, and compare PCKID with other methods."""
+
+
+def stack_options(*options: Command) -> Command:
+    """Apply options so that help lists them in the order given."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 def run_experiment(main: Command, options: dict[str, Any]) -> None:

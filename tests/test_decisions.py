@@ -3,8 +3,9 @@
 import pytest
 from messages import find_examples
 
-from pckid.frontends import decisions
-from pckid.frontends.decisions import ROLES, ColumnChoice, GivenAnswer, TableState
+from pckid.frontends.app import decisions
+from pckid.frontends.app.decisions import ROLES, ColumnChoice, GivenAnswer, TableState
+from pckid.frontends.app.settings import Upload
 from pckid.frontends.options import (
     CaseOptions,
     ColumnOptions,
@@ -13,7 +14,6 @@ from pckid.frontends.options import (
     drop_column,
     read_as,
 )
-from pckid.frontends.settings import Upload
 from pckid.frontends.tables.inspection import inspect_table
 
 

@@ -15,7 +15,7 @@ from sklearn.manifold import TSNE
 from snippets import run_python
 
 import pckid
-from pckid.frontends.cli import COMMANDS
+from pckid.frontends.cli.commands import pckid as shell
 from pckid.mixture.em import Family
 from pckid.reporting import display
 
@@ -72,7 +72,7 @@ def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
 
 def command_of(name):
     """The command of `pckid` that has this name."""
-    return getattr(import_module(f"pckid.frontends.cli.{name}"), name)
+    return shell.commands[name]
 
 
 def options_of(*commands):
@@ -114,12 +114,12 @@ def test_commands_and_their_options_exist(command, tmp_path, monkeypatch):
 def test_commands_within_sentences_and_their_options_exist(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
     for command, rest in re.findall(r"`pckid ([\w-]+)([^`\n]*)`", text):
-        if command not in COMMANDS:
+        if command not in shell.commands:
             assert command in ("--help", "--version"), f"pckid {command}"
             continue
         named = set(re.findall(r"--[\w-]+", rest))
         assert named <= options_of(command_of(command)), f"pckid {command}{rest}"
-    ours = [command_of(command) for command in COMMANDS]
+    ours = [command_of(command) for command in shell.commands]
     known = options_of(*ours, *import_module("experiments.commands").experiments.commands.values())
     assert set(re.findall(r"`(--[\w-]+)", text)) <= known
 
@@ -147,7 +147,7 @@ def test_every_experiment_is_run_for_a_page():
 
 def test_every_command_has_its_place_in_the_reference():
     page = (DOCS / "api" / "cli.md").read_text(encoding="utf-8")
-    for command in COMMANDS:
+    for command in shell.commands:
         assert f"## {command}\n" in page
         assert f"$ pckid {command} --help" in page
 

@@ -16,9 +16,9 @@ from tiers import one_in
 
 from pckid import PCKID, read_table, write_labels
 from pckid.exceptions import TableError, UndecidedError
-from pckid.frontends.cli._run import pckid as shell
+from pckid.frontends.app.settings import Upload
+from pckid.frontends.cli.commands import pckid as shell
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.settings import Upload
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 

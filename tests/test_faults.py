@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import faults
 import pytest
 
-from pckid.frontends.cli import _process
-from pckid.frontends.cli._process import loading_libraries, refuse_too_little_memory
-from pckid.frontends.cli._run import _exit_code
+from pckid.frontends.cli import process as _process
+from pckid.frontends.cli.exit_codes import _exit_code
+from pckid.frontends.cli.process import loading_libraries, refuse_too_little_memory
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 import pckid
-from pckid.frontends.cli._run import run_command
+from pckid.frontends.cli.exit_codes import run_command
 from pckid.modelfile import FORMAT, container, describe_model, load_with_description
 
 rng = np.random.default_rng(0)

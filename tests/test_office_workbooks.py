@@ -40,8 +40,8 @@ def through_app(path):
         import streamlit as st
 
         from pckid.frontends.app.kept import kept
+        from pckid.frontends.app.settings import Upload
         from pckid.frontends.app.table import draw_table
-        from pckid.frontends.settings import Upload
 
         draw_table(Upload(name, content))
         st.session_state["settings"] = kept()["settings"]

@@ -86,7 +86,7 @@ def test_the_library_loads_nothing_of_the_front_ends():
 
 
 def test_help_loads_nothing_but_the_parser():
-    script = "import pckid.frontends.cli._run as r; r.pckid(['--help'], standalone_mode=False)"
+    script = "import pckid.frontends.cli.commands as r; r.pckid(['--help'], standalone_mode=False)"
     assert packages_after(script) == {"pckid", "click"}
 
 

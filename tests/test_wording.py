@@ -11,7 +11,7 @@ import messages
 import pytest
 
 from pckid.frontends import wording
-from pckid.frontends.cli._words import SHELL
+from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import drop_column, set_option, take_as_missing
 from pckid.frontends.tables.findings import Doubt
 

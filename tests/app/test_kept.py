@@ -62,7 +62,7 @@ def test_the_switch_for_columns_that_new_rows_lack_outlives_a_reload():
     def script():
         from pckid.frontends.app.kept import kept
         from pckid.frontends.app.new_rows import ask_for_new_rows
-        from pckid.frontends.settings import Upload
+        from pckid.frontends.app.settings import Upload
 
         kept().setdefault("new", Upload("t.csv", b"a,b\n1,2\n3,4\n"))
         ask_for_new_rows()

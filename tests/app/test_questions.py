@@ -4,11 +4,10 @@ import pytest
 
 pytest.importorskip("streamlit")
 
-from pckid.frontends import decisions
-from pckid.frontends.app import questions
-from pckid.frontends.decisions import TableState
+from pckid.frontends.app import decisions, questions
+from pckid.frontends.app.decisions import TableState
+from pckid.frontends.app.settings import Upload
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.settings import Upload
 from pckid.frontends.tables.inspection import inspect_table
 
 

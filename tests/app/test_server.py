@@ -99,7 +99,7 @@ def test_a_port_in_use_is_passed_over_or_said():
 def test_the_command_says_that_a_port_is_taken(server):
     from click.testing import CliRunner
 
-    from pckid.frontends.cli.app import app
+    from pckid.frontends.cli.commands import app
 
     result = CliRunner().invoke(app, ["--port", str(server.port), "--no-browser"])
     assert result.exit_code == 1

@@ -6,7 +6,7 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from pckid.frontends.app import kept as room
-from pckid.frontends.decisions import ROLES, ColumnChoice
+from pckid.frontends.app.decisions import ROLES, ColumnChoice
 from pckid.frontends.options import CaseOptions, ColumnOptions
 
 
@@ -20,7 +20,7 @@ def script(name, content):
 
     from pckid.frontends.app.kept import kept
     from pckid.frontends.app.page import draw_page
-    from pckid.frontends.settings import Upload
+    from pckid.frontends.app.settings import Upload
 
     kept().setdefault("upload", Upload(name, content))
     draw_page()

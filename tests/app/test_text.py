@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pckid.frontends.app.text import escape, escape_lines
+from pckid.frontends.app.wording import escape, escape_lines
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from streamlit.elements.widgets.file_uploader import DeletedFile
 from streamlit.testing.v1 import AppTest
 
 from pckid.frontends.app import kept, upload
+from pckid.frontends.app.settings import Settings, as_command, as_python
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.settings import Settings, as_command, as_python
 from pckid.frontends.tables import writing
 
 GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
@@ -27,7 +27,7 @@ def page(name, content, place="table"):
     def script(name, content, place):
         import streamlit as st
 
-        from pckid.frontends import settings
+        from pckid.frontends.app import settings
         from pckid.frontends.app.upload import open_as_asked
 
         upload = settings.Upload(name, content)

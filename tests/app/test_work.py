@@ -11,6 +11,7 @@ pytest.importorskip("streamlit")
 from pckid import PCKID, load
 from pckid.exceptions import TableError, UndecidedError
 from pckid.frontends import run as runs
+from pckid.frontends.app.settings import Settings, Upload, as_command, as_python
 from pckid.frontends.app.work import (
     find_groups,
     name_groups,
@@ -18,7 +19,6 @@ from pckid.frontends.app.work import (
     write_workbook,
 )
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, set_option
-from pckid.frontends.settings import Settings, Upload, as_command, as_python
 from pckid.frontends.tables import workbook_writing
 from pckid.frontends.wording import LEFT_OUT
 
@@ -313,8 +313,8 @@ def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch)
     def script():
         import streamlit as st
 
+        from pckid.frontends.app.jobs import offer_job
         from pckid.frontends.app.kept import kept
-        from pckid.frontends.app.run import offer_job
 
         st.session_state.setdefault("started", [])
         if st.checkbox("files are written"):
@@ -323,7 +323,7 @@ def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch)
             del kept()["job"]
         offer_job("Find groups", "job", "made", False, st.session_state["started"].append, 1)
 
-    monkeypatch.setattr("pckid.frontends.app.run.Job", lambda work, *arguments: work(*arguments))
+    monkeypatch.setattr("pckid.frontends.app.jobs.Job", lambda work, *arguments: work(*arguments))
     app = AppTest.from_function(script).run()
     app.session_state["job-asked"] = True
     app.checkbox[0].check().run()

@@ -38,7 +38,7 @@ class Result(NamedTuple):
 def listen(monkeypatch, found, errors):
     """Keep every note, problem and error that is put into words, with its sentence."""
     from pckid.frontends import cli, wording
-    from pckid.frontends.cli import _run
+    from pckid.frontends.cli import exit_codes
 
     # All of them, now: one that is imported later would keep what it is given here.
     modules = [
@@ -60,16 +60,18 @@ def listen(monkeypatch, found, errors):
     keep("write_note", lambda note: [note])
     keep("write_evidence", lambda problem: [problem])
     keep("_write_codes", lambda problems: problems)
-    explain = _run._explain
-    monkeypatch.setattr(_run, "_explain", lambda error: errors.append(error) or explain(error))
+    explain = exit_codes._explain
+    monkeypatch.setattr(
+        exit_codes, "_explain", lambda error: errors.append(error) or explain(error)
+    )
 
 
 @pytest.fixture
 def pckid(monkeypatch, tmp_path):
     """Return a function that runs `pckid ARGS` in an empty folder."""
     from pckid.frontends import run as runs
-    from pckid.frontends.cli._run import run_command
-    from pckid.frontends.cli._say import be_quiet
+    from pckid.frontends.cli.exit_codes import run_command
+    from pckid.frontends.cli.messages import be_quiet
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)

@@ -119,6 +119,73 @@ def test_the_command_that_inspect_ends_with_runs(pckid, messy, golden):
         assert "To look at:\n" not in pckid("inspect", name, *arguments[2:-2]).out.decode()
 
 
+def run_advised(pckid, name):
+    """Run the command that `pckid inspect` ends with; return its options and its result."""
+    *_, last = pckid("inspect", name).out.decode().splitlines()
+    program, *arguments = shlex.split(last)
+    assert program == "pckid"
+    return arguments, pckid(*arguments, "-k", 2, *QUICK)
+
+
+@pytest.mark.parametrize(
+    ("write", "advised"),
+    [
+        (lambda rows: "\n".join(["größe;b", *rows]).encode("cp1252"), ["--encoding", "cp1252"]),
+        (lambda rows: "\n".join(["a;b", *rows, "Source: census"]).encode(), ["--skip-last", "1"]),
+    ],
+)
+def test_a_file_that_is_not_read_as_it_stands_gets_a_command_that_runs(
+    pckid, tmp_path, write, advised
+):
+    rows = [f"{5 * (i % 2) + i % 3};{4 * (i % 2) + i % 5}" for i in range(40)]
+    (tmp_path / "t.csv").write_bytes(write(rows))
+    assert pckid("cluster", "t.csv", *QUICK).code == 3
+    arguments, done = run_advised(pckid, "t.csv")
+    assert arguments == ["cluster", "t.csv", *advised, "--out", "clusters.csv"]
+    assert done.code == 0, done.err
+    agreed = pckid("cluster", "t.csv", "--yes", "-k", 2, "--out", "agreed.csv", *QUICK)
+    assert agreed.code == 0, agreed.err
+    assert (tmp_path / "agreed.csv").read_bytes() == (tmp_path / "clusters.csv").read_bytes()
+
+
+@pytest.mark.parametrize("spread", [0, 900])
+def test_time_counts_from_the_first_line_where_cases_begin_at_different_times(
+    pckid, tmp_path, spread
+):
+    rng = np.random.default_rng(0)
+    lines = ["patient,date,pulse"]
+    for patient in range(40):
+        begin = np.datetime64("2020-01-01") + int(rng.integers(spread + 1))
+        pulses = (70 + 20 * (patient % 2) + rng.normal(size=6)).round(2)
+        lines += [f"p{patient},{begin + 30 * t},{pulse}" for t, pulse in enumerate(pulses)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    arguments, done = run_advised(pckid, "t.csv")
+    assert arguments[2:6] == ["--case", "patient", "--time", "date"]
+    assert ("--from-first" in arguments) == (spread > 0)
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "options"),
+    [
+        ("code", lambda i: f"0{i % 40 + 1000}", ()),
+        ("sex", lambda i: ("F", "f", "F ", "f ")[i % 4], ()),
+        ("a,code", lambda i: f"{i % 7},0{i % 40 + 1000}", ("--drop", "a")),
+        ("a,code", lambda i: f"{i % 7},0{i % 40 + 1000}", ("--log", "code")),
+        ("a,code", lambda i: f"{i % 7},0{i % 40 + 1000}", ("--group", "g=code")),
+    ],
+)
+def test_advice_that_leaves_nothing_is_not_taken(pckid, tmp_path, header, row, options):
+    (tmp_path / "t.csv").write_text("\n".join([header, *map(row, range(60))]))
+    plain = pckid("cluster", "t.csv", "-k", 2, *options, *QUICK)
+    agreed = pckid("cluster", "t.csv", "-k", 2, *options, "--yes", *QUICK)
+    assert (plain.code, agreed.code) == (0, 0), agreed.err
+    assert agreed.out == plain.out
+    assert "The advice is not taken" in agreed.err
+    if not options:
+        assert run_advised(pckid, "t.csv")[1].code == 0
+
+
 def test_the_command_keeps_what_was_said_and_quotes_it(pckid, tmp_path):
     (tmp_path / "my table.csv").write_text("a b;x\nlow;1\n2,5;3\n3,5;5\nnot yet;4\n7;6\n8;3\n")
     page = pckid("inspect", "my table.csv", "--delimiter", ";", "--na-values", "low").out.decode()

@@ -17,9 +17,9 @@ import xlsxwriter
 
 import pckid as package
 from pckid._utils.commands import as_argument
-from pckid.frontends.cli import COMMANDS
-from pckid.frontends.cli._options import HEADINGS
-from pckid.frontends.cli.cluster import cluster
+from pckid.frontends.cli.commands import cluster
+from pckid.frontends.cli.commands import pckid as shell
+from pckid.frontends.cli.options import HEADINGS
 from pckid.frontends.options import (
     OPTIONS,
     CaseOptions,
@@ -220,7 +220,7 @@ def test_demo_writes_labels_and_a_report_and_says_how_to_do_it_by_hand(pckid, tm
 
 
 def test_demo_needs_no_excel(pckid, tmp_path, monkeypatch):
-    monkeypatch.setattr("pckid.frontends.cli.demo.find_spec", lambda name: None)
+    monkeypatch.setattr("pckid.frontends.cli.commands.find_spec", lambda name: None)
     assert pckid("demo").code == 0
     names = {path.name for path in (tmp_path / "pckid-demo").iterdir()}
     assert names == {"penguins.csv", "penguins-clusters.csv", "penguins-report.html"}
@@ -233,7 +233,7 @@ def test_completion_prints_a_script(pckid, shell):
     assert b"_PCKID_COMPLETE" in result.out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", shell.commands)
 def test_every_command_has_help_with_examples(pckid, command):
     result = pckid(command, "--help")
     assert result.code == 0
@@ -336,7 +336,7 @@ def test_version_and_module(pckid):
 
 def test_the_command_starts_without_heavy_imports():
     code = (
-        "import sys, pckid.frontends.cli._run as run\n"
+        "import sys, pckid.frontends.cli.exit_codes as run\n"
         "try: run.run_command(['cluster', '--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'matplotlib', 'rich', 'jinja2'}\n"

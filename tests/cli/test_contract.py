@@ -136,7 +136,7 @@ def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
     def fail(*arguments, **options):
         raise RuntimeError("the unexpected")
 
-    monkeypatch.setattr("pckid.frontends.cli._clustering.open_table", fail)
+    monkeypatch.setattr("pckid.frontends.cli.words.open_table", fail)
     result = pckid("cluster", "good.csv", "-k", 2)
     assert result.code == 1
     assert "the unexpected" in result.err
@@ -168,11 +168,18 @@ def test_ctrl_c_ends_with_130_and_no_output(tables):
         "--out",
         "out.csv",
     ]
-    with subprocess.Popen(command, cwd=tables, stderr=subprocess.PIPE, text=True) as process:
-        assert "30 rows" in process.stderr.readline()
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    with subprocess.Popen(command, cwd=tables, stderr=follower) as process:
+        os.close(follower)
+        shown = b""
+        while b"Fitting" not in shown:  # the bar of a run that has begun
+            shown += os.read(leader, 1000)
         process.send_signal(signal.SIGINT)
+        while b"Interrupted" not in shown:
+            shown += os.read(leader, 1000)
         assert process.wait(timeout=300) == 130
-        assert "Interrupted" in process.stderr.read()
+    os.close(leader)
     assert not (tables / "out.csv").exists()
 
 

@@ -55,7 +55,7 @@ def test_models_and_reports_are_whole_or_not_there(table, option, name):
 # The first run loads what the second needs, which another user may not read.
 AS_NOBODY = """
 import os, sys
-from pckid.frontends.cli._run import run_command
+from pckid.frontends.cli.exit_codes import run_command
 
 for folder in sys.argv[1:3]:
     os.chdir(folder)

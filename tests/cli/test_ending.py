@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pckid.frontends.cli._telling import list_questions
-from pckid.frontends.cli._words import SHELL
+from pckid.frontends.cli.screen import list_questions
+from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import drop_column
 from pckid.frontends.tables.findings import Doubt
 

@@ -1,5 +1,7 @@
 """The column `group` of the rows: which clusters have no gap between them."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +28,7 @@ def cluster(tmp_path, pckid, monkeypatch):
         X.assign(**columns).to_csv(tmp_path / "t.csv", index=False)
         told = pckid("cluster", "t.csv", *QUICK, *options)
         assert told.code == 0, told.err
+        run.told = told
         return pd.read_csv(tmp_path / "o.csv")
 
     return run
@@ -53,3 +56,17 @@ def test_no_column_without_a_verdict(cluster):
 def test_a_column_of_that_name_is_kept(cluster):
     own = [f"arm {i % 2}" for i in range(61)]
     assert cluster(OF_CLUSTERS, "--drop", "group", group=own)["group"].tolist() == own
+
+
+@pytest.mark.parametrize(
+    ("of_clusters", "p_value", "answer"),
+    [(OF_CLUSTERS, 1e-9, "groups"), ([0, 0, 0], 1e-9, "structure"), ([0, 0, 0], 0.9, "none")],
+)
+def test_confidence_is_told_of_groups_alone(cluster, tmp_path, of_clusters, p_value, answer):
+    cluster(of_clusters, "--json", "--report", "r.html", p_value=p_value)
+    found = json.loads(cluster.told.out)
+    assert found["verdict"]["answer"] == answer
+    assert (found["mean_confidence"] is not None) == (answer == "groups")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    for words in ("Median confidence", "Confidence by share observed", "Which rows are doubtful"):
+        assert (words in page) == (answer == "groups"), words

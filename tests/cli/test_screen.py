@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pckid.frontends.cli import _clustering, _screen
-from pckid.frontends.cli._screen import ClusterLine, Found, show_found
+from pckid.frontends.cli import cluster, screen
+from pckid.frontends.cli.screen import ClusterLine, Found, show_found
 
 ESCAPE = "\x1b"
 
@@ -65,7 +65,7 @@ def test_what_was_found_fits_the_screen(pckid, penguins, monkeypatch, show, gold
     write, n_clusters = TABLES[name]
     write(penguins).to_csv(f"{name}.csv", index=False)
     told = []
-    monkeypatch.setattr(_clustering, "show_found", told.append)
+    monkeypatch.setattr(cluster, "show_found", told.append)
     number = () if n_clusters is None else ("-k", n_clusters)
     outputs = () if n_clusters is None else ("--out", "clusters.csv")
     quick = ("--set", "n_inits=4", "--set", "max_components=12")
@@ -116,8 +116,8 @@ def test_the_nearest_cluster_is_named_where_nothing_stands_out():
 
     trait = Trait((Phrase("higher "), Phrase("age", "name")), "3, there 2", "median")
     described = ClusterDescription("No single column", [trait], 1, [trait], [trait])
-    assert _screen.name_columns(described, ["a", None]) == [
+    assert screen.name_columns(described, ["a", None]) == [
         "beside cluster 1, the nearest:",
         "higher age: 3, there 2",
     ]
-    assert _screen.name_columns(described, ["a", "b"])[0] == "beside b, the nearest:"
+    assert screen.name_columns(described, ["a", "b"])[0] == "beside b, the nearest:"

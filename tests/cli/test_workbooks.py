@@ -147,7 +147,7 @@ def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeyp
     from pckid.frontends.tables import workbook_writing
 
     monkeypatch.setattr(workbook_writing, "MAX_ROWS", 344)
-    monkeypatch.setattr("pckid.frontends.cli._clustering.fit_clusters", None)
+    monkeypatch.setattr("pckid.frontends.cli.cluster.fit_clusters", None)
     result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 3
     assert ".xlsx takes 343 rows" in result.err

@@ -43,7 +43,7 @@ from faulting import (
 )
 
 import pckid
-from pckid.frontends.cli._run import run_command
+from pckid.frontends.cli.exit_codes import run_command
 
 End = int | str
 

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pckid
-from pckid.frontends.cli._run import run_command
+from pckid.frontends.cli.exit_codes import run_command
 from pckid.modelfile import container
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -12,7 +12,7 @@ from messy_tables import COLUMNS, write_messy_table
 
 from pckid.frontends import wording
 from pckid.frontends.app.wording import PAGE
-from pckid.frontends.cli._words import SHELL
+from pckid.frontends.cli.words import SHELL
 from pckid.frontends.frames import PYTHON
 from pckid.frontends.options import ColumnOptions, drop_column, read_as, set_option
 from pckid.frontends.tables.findings import Doubt, Fact

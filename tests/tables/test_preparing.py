@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import OptionError
-from pckid.frontends.cli._words import SHELL
+from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import (
     ColumnOptions,
     ReadOptions,

@@ -17,7 +17,7 @@ import pytest
 from open_tables import read_source, scan_table
 
 from pckid.exceptions import TableError
-from pckid.frontends.cli._words import SHELL
+from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import set_option
 from pckid.frontends.tables.sniffing import sniff
 from pckid.frontends.tables.sources import Source

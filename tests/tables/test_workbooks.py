@@ -16,7 +16,7 @@ from open_tables import scan_table, write_table
 from tiers import one_in
 
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.cli._words import SHELL
+from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.tables import isolation, sources, workbooks
 from pckid.frontends.tables.headers import find_header

@@ -2,19 +2,18 @@
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from inspect import Parameter, signature
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from pckid._utils.files import ORIGIN, printable_name
+from pckid._utils.files import ORIGIN
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import OPTIONS, as_parameter, as_parameters, pick_options
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.wording import LEFT_OUT, Dialect, refuse_undecided, write_findings
+from pckid.frontends.wording import Dialect, describe_origin, refuse_undecided, write_findings
 
 PYTHON = Dialect(
     write=as_parameters,
@@ -66,7 +65,7 @@ def _take_options(function: Callable[..., TableFrame]) -> Callable[..., TableFra
     """Give a function the options of a table as parameters, and describe these in its docstring."""
     own, lines = signature(function), []
     parameters = [each for each in own.parameters.values() if each.kind != each.VAR_KEYWORD]
-    for name, default, told, shows, choices in map(OPTIONS.__getitem__, _OFFERED):
+    for name, default, told, _, shows, choices in map(OPTIONS.__getitem__, _OFFERED):
         kind = "sequence of str" if OPTIONS[name].several else _KINDS.get(shows, "str")
         kind = f"{{{', '.join(map(repr, choices))}}}" if choices else kind
         text = fill(told, 96, initial_indent=" " * 8, subsequent_indent=" " * 8)
@@ -123,20 +122,13 @@ def read_table(path: str | os.PathLike[str], **options: Any) -> TableFrame:
     if unknown:
         raise TypeError(f"read_table has no parameter {min(unknown)!r}.")
     reading, columns = pick_options(options)
-    with parameter_errors(path):
-        prepared = prepare(open_table(path, reading), columns)
-    refuse_undecided(prepared, PYTHON)
-    return TableFrame(_to_frame(prepared), write_findings(prepared, PYTHON))
-
-
-@contextmanager
-def parameter_errors(path: str) -> Iterator[None]:
-    """Name the parameters that do not suit a table in the error."""
     try:
-        yield
+        prepared = prepare(open_table(path, reading), columns)
     except OptionError as error:
         named = " and ".join(map(as_parameter, error.options))
         raise TableError(f"{path}: {error} See {named}.") from None
+    refuse_undecided(prepared, PYTHON)
+    return TableFrame(_to_frame(prepared), write_findings(prepared, PYTHON))
 
 
 def _to_frame(prepared: Prepared) -> Any:
@@ -155,14 +147,3 @@ def _to_frame(prepared: Prepared) -> Any:
         frame.index = pd.Index(cells, name=prepared.row_names)
     frame.attrs[ORIGIN] = describe_origin(prepared, PYTHON)
     return frame
-
-
-def describe_origin(prepared: Prepared, words: Dialect) -> dict[str, Any]:
-    """Describe where a table comes from and how it was read: fields of a report's `Background`."""
-    return {
-        "source": printable_name(prepared.table.source),
-        "sha256": prepared.table.sha256,
-        "left_out": {name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
-        "units": prepared.units,
-        "notes": write_findings(prepared, words, skip="left_out"),
-    }

@@ -1,7 +1,7 @@
 """The options of a table: how it is read, which of its columns are used, what settles a doubt.
 
-Each is described once, here. The shell's options and the parameters of `read_table` are made from
-these descriptions; a `Fix` names one of them.
+Each is described once, here. The shell's options, the parameters of `read_table` and the widgets of
+the page are made from these descriptions; a `Fix` names one of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 
 class Fix(NamedTuple):
@@ -51,47 +51,70 @@ def set_option(name: str, value: Any = True) -> Fix:
     return Fix(name, value)
 
 
-def _option(default: Any, told: str, *, shows: str = "", choices: tuple[str, ...] = ()) -> Any:
-    """Describe an option: its default, what it does, and what stands for its value in help."""
-    return field(default=default, metadata={"told": told, "shows": shows, "choices": choices})
+def _option(default: Any, told: str, *, label: str = "", **more: Any) -> Any:
+    """Describe an option: its default, what it does, its label on the page, fields of `Option`."""
+    return field(default=default, metadata={"told": told, "label": label, **more})
+
+
+class _Fixed:
+    """Options that fixes can set."""
+
+    def with_fixes(self, fixes: Iterable[Fix]) -> Self:
+        """Add the fixes that are about these options."""
+        changed = dict(vars(self))
+        for name, value, _ in fixes:
+            if name in changed and OPTIONS[name].several:
+                changed[name] = tuple(dict.fromkeys((*changed[name], value)))
+            elif name in changed:
+                changed[name] = value
+        return type(self)(**changed)
 
 
 @dataclass(frozen=True)
-class ReadOptions:
+class ReadOptions(_Fixed):
     """How a file is read; None: to be detected."""
 
     delimiter: str | None = _option(
         None,
         "Character between the cells of a text file, or tab. Detected by default.",
+        label="Character between the cells",
         shows="SIGN",
     )
     decimal: str | None = _option(
         None, "Decimal separator of a text file. Detected by default.", choices=(".", ",")
     )
     encoding: str | None = _option(
-        None, "Encoding of a text file, such as cp1252. UTF-8 by default.", shows="NAME"
-    )
+        None, "Encoding of a text file, such as cp1252. UTF-8 by default.",
+        label="The file was saved by", shows="NAME",
+    )  # fmt: skip
     fallback_encoding: str | None = None  # of a text file that is not UTF-8
-    header: bool = _option(True, "Whether the first row of a text file or sheet holds the names.")
+    header: bool = _option(
+        True, "Whether the first row of a text file or sheet holds the names.",
+        label="The columns have names",
+    )  # fmt: skip
     sheet: str | None = _option(
         None,
         "Sheet of a spreadsheet: its name, its number from 1, or all of the same columns. "
         "By default the first that is visible and holds a table.",
+        label="Sheet of the workbook",
         shows="NAME",
     )
     skip_first: int | None = _option(
         None,
         "Lines of a text file, or rows of a sheet, above the names. Detected by default.",
+        label="Row with the names; 0: find it",
         shows="N",
     )
     skip_below: int = _option(
         0,
         "Rows below the names to leave out, such as units and the questions of a survey.",
+        label="Rows below the names to leave out, such as units",
         shows="N",
     )
     skip_last: int = _option(
         0,
         "Rows at the end of a text file or sheet to leave out, such as totals and notes.",
+        label="Rows at the end to leave out, such as totals",
         shows="N",
     )
     drop_rows: tuple[str, ...] = _option(
@@ -106,15 +129,22 @@ class CaseOptions:
 
     case: str = _option(
         "", "Column that names the case where each has several lines, such as the visits of a "
-        "patient. Each case gets one cluster.", shows="NAME",
+        "patient. Each case gets one cluster.", label="Column that names the case", shows="NAME",
     )  # fmt: skip
-    time: str = _option("", "Column with the time of each line: numbers or dates.", shows="NAME")
+    time: str = _option(
+        "", "Column with the time of each line: numbers or dates.", label="Column of times",
+        shows="NAME",
+    )  # fmt: skip
     variable: str | None = _option(
         None,
         "Where each line holds one value: the column that says what was measured.",
+        label="Column that says what was measured, if each line has one value",
         shows="NAME",
     )
-    value: str | None = _option(None, "The column that holds the value measured.", shows="NAME")
+    value: str | None = _option(
+        None, "The column that holds the value measured.", label="Column of these values",
+        shows="NAME",
+    )  # fmt: skip
     static: tuple[str, ...] = _option(
         (),
         "Columns that are the same in all lines of a case. By default those that change "
@@ -126,12 +156,15 @@ class CaseOptions:
         "many lines, or their edges, such as 0,6,12,inf. By default each for up to 50 times if the "
         "median case has half of them, and else as many bins as it has times.", shows="BINS",
     )  # fmt: skip
-    from_first: bool = _option(False, "Count time from the first line of each case.")
+    from_first: bool = _option(
+        False, "Count time from the first line of each case.",
+        label="Count time from the first line of each case",
+    )  # fmt: skip
     keep: bool = False  # whether the lines stay in memory, to be written
 
 
 @dataclass(frozen=True)
-class ColumnOptions:
+class ColumnOptions(_Fixed):
     """Which columns are used, and as what."""
 
     columns: tuple[str, ...] = _option(
@@ -147,11 +180,13 @@ class ColumnOptions:
     )
     na_values: tuple[str, ...] = _option(
         (), "Further contents of cells that mean missing, such as -9999, or age=-9 in one column. "
-        "Empty cells, NA, null, ? and the like always do.", shows="[NAME=]TEXT",
+        "Empty cells, NA, null, ? and the like always do.",
+        label="Cells that mean missing, besides empty ones, NA and the like", shows="[NAME=]TEXT",
     )  # fmt: skip
     not_missing: tuple[str, ...] = _option(
-        (), "Contents of cells that usually mean missing, and are values here.", shows="TEXT"
-    )
+        (), "Contents of cells that usually mean missing, and are values here.",
+        label="Cells that are values, though they often mean missing", shows="TEXT",
+    )  # fmt: skip
     ignore_case: bool = _option(
         False, "Whether categories that differ in capitals and blanks only are one: f and F."
     )
@@ -188,24 +223,14 @@ class ColumnOptions:
     decimal: str | None = None  # the decimal separator, where it is known for sure
     take_advice: bool = _option(False, "Do what `pckid inspect` advises, instead of asking.")
     missing_columns: bool = _option(
-        False, "Take columns of the model that the table lacks as missing in all rows."
-    )
+        False, "Take columns of the model that the table lacks as missing in all rows.",
+        label="Take columns of the model that the table lacks as missing",
+    )  # fmt: skip
 
     @property
     def times(self) -> list[str]:
         """The column with the times of lines of cases, if rows are such lines."""
         return [self.lines.time] if self.lines else []
-
-    def with_fixes(self, fixes: Sequence[Fix]) -> ColumnOptions:
-        """Add fixes of columns; those of rows are no matter of columns."""
-        changed = dict(vars(self))
-        for name, value, _ in fixes:
-            if name in changed and OPTIONS[name].several:
-                known = changed[name]
-                changed[name] = known if value in known else (*known, value)
-            elif name in changed:
-                changed[name] = value
-        return ColumnOptions(**changed)
 
 
 class Option(NamedTuple):
@@ -214,8 +239,9 @@ class Option(NamedTuple):
     name: str
     default: Any
     told: str  # what it does
-    shows: str  # what stands for its value in a shell's help
-    choices: tuple[str, ...]
+    label: str  # of its widget on the page, if it has one
+    shows: str = ""  # what stands for its value in a shell's help
+    choices: tuple[str, ...] = ()
 
     @property
     def several(self) -> bool:
@@ -257,18 +283,17 @@ def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:
 
 def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
     """Make options from those among `given` that are set, by the names of their attributes."""
-
-    def pick(kind: Any) -> Any:
-        chosen: dict[str, Any] = {}
-        for each in fields(kind):
-            value = given.get(each.name)
-            if isinstance(each.default, tuple) and value is not None:
-                chosen[each.name] = list_texts(value, each.name)
-            elif value is not None:
-                chosen[each.name] = str(value) if each.name == "sheet" else value
-        return kind(**chosen)
-
-    return pick(ReadOptions), pick(ColumnOptions)
+    made: list[Any] = []
+    for kind in (ReadOptions, ColumnOptions):
+        names = [each.name for each in fields(kind)]
+        chosen = {name: given[name] for name in names if given.get(name) is not None}
+        for name, value in chosen.items():
+            if name in OPTIONS and OPTIONS[name].several:
+                chosen[name] = list_texts(value, name)
+            elif name == "sheet":
+                chosen[name] = str(value)
+        made.append(kind(**chosen))
+    return made[0], made[1]
 
 
 def list_texts(value: Any, name: str) -> tuple[str, ...]:

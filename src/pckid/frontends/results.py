@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid._utils.files import atomic_file, check_target, printable_name
+from pckid._utils.files import atomic_file, check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.frontends.options import list_texts
-from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.writing import TableWriter, table_format
@@ -166,22 +165,9 @@ def write_rows_of(model: PCKID, rows: Any, writer: TableWriter, layout: Layout) 
 
 
 def describe_estimator(model: PCKID) -> dict[str, Any]:
-    """Describe what made a result: version and parameters."""
+    """Describe what made a result as plain data: version and parameters."""
     parameters = {key: _plain(value) for key, value in model.get_params().items()}
     return {"version": __version__, "parameters": parameters}
-
-
-def describe_result(model: PCKID, prepared: Prepared) -> dict[str, Any]:
-    """Describe what made a result: version, parameters, the table by its hash, and weights."""
-    weights = prepared.options.weights
-    return (
-        describe_estimator(model)
-        | {
-            "source": printable_name(prepared.table.source),
-            "sha256": prepared.table.sha256,
-        }
-        | ({"weights": weights} if weights else {})
-    )
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from joblib import parallel_config
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.commands import write_command
+from pckid._utils.files import printable_name
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import StepCounter
 from pckid._utils.quantities import write_quantity
@@ -31,17 +32,16 @@ from pckid.assessment import (
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
-from pckid.describe.clusters import NamedFeatures, name_differences
+from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
-from pckid.frontends.frames import describe_origin
 from pckid.frontends.options import list_given
 from pckid.frontends.placing import describe_reading
 from pckid.frontends.results import (
     BatchResult,
     Layout,
     Totals,
-    describe_result,
+    describe_estimator,
     write_batches,
     write_rows_of,
 )
@@ -51,7 +51,13 @@ from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.tables.workbook_writing import Share, Sheets
 from pckid.frontends.tables.writing import TableWriter
-from pckid.frontends.wording import Dialect, write_evidence, write_fix, write_note
+from pckid.frontends.wording import (
+    Dialect,
+    describe_origin,
+    write_evidence,
+    write_fix,
+    write_note,
+)
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
 from pckid.input.known import MAX_KNOWN
@@ -188,8 +194,11 @@ class Clustering:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What made the result."""
-        return describe_result(self.estimator, self.prepared)
+        """What made the result: version, parameters, the table by its hash, and weights."""
+        table, weights = self.prepared.table, self.prepared.options.weights
+        found = {"source": printable_name(table.source), "sha256": table.sha256}
+        found |= {"weights": weights} if weights else {}
+        return describe_estimator(self.estimator) | found
 
     def describe_clusters(
         self, assessment: Assessment | None = None
@@ -201,22 +210,18 @@ class Clustering:
         few = 1 < n_clusters <= _MAX_DESCRIBED and values.shape[1] <= _MAX_COLUMNS
         if not few or values.size > _MAX_CELLS:
             return {}
-        titles = title_columns(self.prepared.series)
-
-        def call(named: NamedFeatures) -> NamedFeatures:
-            return [(titles.get(name, name), item) for name, item in named]
-
-        return {
-            number: describe_cluster(
-                call(features),
-                n_clusters,
-                {titles.get(name, name): form for name, form in forms.items()},
-                near and (near[0], call(near[1])),
-                has_groups=has_groups,
+        titles, found = title_columns(self.prepared.series), dict[int, ClusterDescription]()
+        forms = {titles.get(name, name): form for name, form in forms.items()}
+        for number, (features, near) in enumerate(name_differences(estimator, values, labels)):
+            own, other = (
+                [(titles.get(name, name), item) for name, item in named]
+                for named in (features, near[1] if near else [])
             )
-            for number, (features, near) in enumerate(name_differences(estimator, values, labels))
-            if (labels == number).any()
-        }
+            if (labels == number).any():
+                found[number] = describe_cluster(
+                    own, n_clusters, forms, near and (near[0], other), has_groups=has_groups
+                )
+        return found
 
     def list_notes(self, totals: Totals, layout: Layout) -> list[Fact]:
         """List columns of the table that the result replaces, rows without a cluster, and more."""
@@ -226,15 +231,10 @@ class Clustering:
             for name in (*layout.new_columns, *named)
             if name in self.prepared.table.names and self.prepared.left_out.get(name) != "choice"
         ]
-        if not self.is_new:
-            notes += self._list_notes_of_fit(totals)
-        if totals.n_unclustered:
-            counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
-            notes.append(Fact("unclustered", counts))
-        return notes
-
-    def _list_notes_of_fit(self, totals: Totals) -> list[Fact]:
-        """List rows judged together, what became of columns and clusters, and known rows."""
+        unclustered = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
+        last = [Fact("unclustered", unclustered)] * (totals.n_unclustered > 0)
+        if self.is_new:
+            return notes + last
         estimator, n_found = self.estimator, int(np.count_nonzero(totals.cluster_sizes))
         alike: dict[str, list[str]] = {"values": [], "ticks": [], "texts": []}
         for name in map(str, estimator.dropped_features_):
@@ -242,7 +242,7 @@ class Clustering:
             is_ticked = len(texts) == 1 and sum(texts.values()) < totals.n_rows
             kind = "ticks" if is_ticked else "texts" if len(texts) > 1 else "values"
             alike[kind].append(name)
-        notes = self.prepared.together if self.rows is None else []
+        notes += self.prepared.together if self.rows is None else []
         notes += [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
         asked = estimator.n_clusters_
         if n_found < asked:
@@ -262,7 +262,7 @@ class Clustering:
             if counts["n_rows"] > MAX_KNOWN:
                 n_compared = sum(each.n_compared for each in groups)
                 notes.append(Fact("known_limit", counts | {"n_compared": n_compared}))
-        return notes
+        return notes + last
 
     def list_findings(self, totals: Totals, layout: Layout, words: Dialect) -> list[dict[str, Any]]:
         """List all notes and problems of the run as plain data."""
@@ -292,22 +292,18 @@ class Clustering:
         kept = prepared.table.own_names
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
-        groups = None if GROUP_COLUMN in kept else self._groups(assessment)
+        found: Sequence[Sequence[int]] = ()
+        if assessment and assessment.answer == Answer.GROUPS and GROUP_COLUMN not in kept:
+            found = assessment.groups
+        groups = None
+        if any(len(clusters) > 1 for clusters in found):
+            # A cluster that none of the rows judged is in has none.
+            groups = np.full(self.estimator.cluster_centers_.shape[0], -1)
+            for number, clusters in enumerate(found):
+                groups[clusters] = number
         return Layout(
             kept, prepared.options.labels, outliers, instability=instability, groups=groups
         )
-
-    def _groups(self, assessment: Assessment | None) -> np.ndarray | None:
-        """Give the group of each cluster (n_clusters,), if there are groups of several; else None.
-
-        -1 is a cluster that none of the rows judged is in.
-        """
-        if assessment is None or assessment.answer != Answer.GROUPS:
-            return None
-        found = np.full(self.estimator.cluster_centers_.shape[0], -1)
-        for number, clusters in enumerate(assessment.groups):
-            found[clusters] = number
-        return found if any(len(clusters) > 1 for clusters in assessment.groups) else None
 
     def write(self, writer: TableWriter, layout: Layout) -> Totals:
         """Write all rows with their clusters."""

@@ -5,6 +5,7 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from pckid._utils.answers import MAX_CATEGORIES
+from pckid._utils.files import printable_name
 from pckid._utils.text import brief, counted, list_first, number_hint
 from pckid.exceptions import UndecidedError
 from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
@@ -299,6 +300,17 @@ def write_findings(prepared: Prepared, words: Dialect, skip: str = "") -> list[s
     notes = [note for note in (*prepared.table.notes, *prepared.notes) if note.code != skip]
     sentences = (write_note(note, words) for note in notes)
     return [*sentences, *write_problems(prepared.problems, words), *prepared.notes_on_cases]
+
+
+def describe_origin(prepared: Prepared, words: Dialect) -> dict[str, Any]:
+    """Describe where a table comes from and how it was read: fields of a report's `Background`."""
+    return {
+        "source": printable_name(prepared.table.source),
+        "sha256": prepared.table.sha256,
+        "left_out": {name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
+        "units": prepared.units,
+        "notes": write_findings(prepared, words, skip="left_out"),
+    }
 
 
 def write_row_count(n_rows: int, table: OpenTable) -> str:

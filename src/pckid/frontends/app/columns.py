@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pckid.frontends import decisions
+from pckid.frontends.app import decisions
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.inspection import TableInspection
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.text import brief
-from pckid.frontends.app.text import escape
+from pckid.frontends.app.wording import escape
 from pckid.frontends.app.work import RunResult
 
 _KINDS = {

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from pckid.frontends.app import run
+from pckid.frontends.app import jobs
 from pckid.frontends.app.files import offer_downloads, show_sizes
 from pckid.frontends.app.kept import chosen, kept, ours
-from pckid.frontends.app.text import escape
+from pckid.frontends.app.settings import Upload
 from pckid.frontends.app.upload import KINDS, ask_for_file, open_as_asked
+from pckid.frontends.app.wording import escape
 from pckid.frontends.app.work import place_new_rows
-from pckid.frontends.settings import Upload
+from pckid.frontends.options import OPTIONS
 from pckid.significance.new_rows import HEADS, RowComparison
 
 
@@ -31,12 +32,11 @@ def ask_for_new_rows() -> None:
         ask_for_file("The table with the new rows", KINDS, "new", _forget_new)
         return
     opened = open_as_asked(table, "new", _forget_new)
-    label = "Take columns of the model that the table lacks as missing"
-    lacking = st.toggle(label, **ours("lacking", False))
+    lacking = st.toggle(OPTIONS["missing_columns"].label, **ours("lacking", False))
     work = model, opened and opened.upload, lacking
     with st.container(horizontal=True):
-        run.offer_job("Place rows", "placing-job", "placed", None in work, place_new_rows, *work)
-    run.show_job("placing-job", "placed", *work)
+        jobs.offer_job("Place rows", "placing-job", "placed", None in work, place_new_rows, *work)
+    jobs.show_job("placing-job", "placed", *work)
     if (placed := kept().get("placed")) is not None:
         if kept()["placed-from"] != work:
             st.info("These rows were placed before your last changes. *Place rows* places anew.")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from pckid._utils.text import brief, counted
+from pckid.frontends.app.decisions import GivenAnswer, TableState, find_answers, open_questions
 from pckid.frontends.app.kept import chosen
-from pckid.frontends.app.text import escape
-from pckid.frontends.decisions import GivenAnswer, TableState, find_answers, open_questions
+from pckid.frontends.app.wording import escape
 from pckid.frontends.options import CaseOptions
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.wording import write_alike, write_evidence
@@ -49,8 +49,11 @@ def ask(
                             on_click=_settle, args=(state.answer, answer),
                         )  # fmt: skip
         for number, answer in enumerate(state.answers):
+            about = brief(answer.columns[0], 30) if answer.columns else answer.keys[0][0]
+            more = f" and {len(answer.columns) - 1} more" if len(answer.columns) > 1 else ""
+            said = f"{about}{more}: {answer.label[0].lower()}{answer.label[1:]}"
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-                st.caption(f"✓ {escape(_sum_up(answer), 120)}", width="stretch")
+                st.caption(f"✓ {escape(said, 120)}", width="stretch")
                 st.button(
                     "Undo", key=f"undo-{number}-{state.version}", type="tertiary",
                     on_click=_settle, args=(state.undo, answer),
@@ -66,9 +69,3 @@ def _settle(how: Callable[[GivenAnswer], None], answer: GivenAnswer) -> None:
         fields += ("lines", *(field.name for field in dataclasses.fields(CaseOptions)))
     for name in [name for name in chosen() if name.startswith(fields)]:
         del chosen()[name]
-
-
-def _sum_up(answer: GivenAnswer) -> str:
-    about = brief(answer.columns[0], 30) if answer.columns else answer.keys[0][0]
-    more = f" and {len(answer.columns) - 1} more" if len(answer.columns) > 1 else ""
-    return f"{about}{more}: {answer.label[0].lower()}{answer.label[1:]}"

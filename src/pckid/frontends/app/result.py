@@ -6,15 +6,15 @@ import streamlit as st
 
 from pckid._utils.text import counted
 from pckid.describe.cluster_names import check_cluster_names
-from pckid.frontends.app import new_rows, run
+from pckid.frontends.app import jobs, new_rows
 from pckid.frontends.app.files import offer_downloads, show_notes
 from pckid.frontends.app.kept import chosen, kept
+from pckid.frontends.app.settings import Settings, as_command, as_python
 from pckid.frontends.app.table import MORE, draw_table
-from pckid.frontends.app.text import escape
 from pckid.frontends.app.upload import begin_anew
+from pckid.frontends.app.wording import escape
 from pckid.frontends.app.work import RunResult, find_groups, name_groups, write_workbook
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.settings import Settings, as_command, as_python
 
 
 def draw_result() -> None:
@@ -23,7 +23,7 @@ def draw_result() -> None:
     (used,) = kept()["made-from"]
     names = made.found["cluster_names"]
     _draw_bar(used, made)
-    run.show_job("job", "made", used)
+    jobs.show_job("job", "made", used)
     if kept().get("placing"):
         with st.container(border=True):
             new_rows.ask_for_new_rows()
@@ -53,7 +53,7 @@ def _draw_bar(used: Settings, made: RunResult) -> None:
         offer_downloads(made, used.upload.name)
         if "clusters.xlsx" not in made.files:
             work = write_workbook, used, made
-            begin: Any = run.start_job
+            begin: Any = jobs.start_job
             st.button("Write Excel", on_click=begin, args=("job", "made", (used,), *work))
         _offer_names(used, made)
         _offer_numbers(used, made)
@@ -68,7 +68,7 @@ def _turn(what: str) -> None:
 def _find_again(settings: Settings) -> None:
     kept().pop("made")
     kept()["changing"] = False
-    run.start_job("job", "made", (settings,), find_groups, settings)
+    jobs.start_job("job", "made", (settings,), find_groups, settings)
 
 
 def _offer_numbers(used: Settings, made: RunResult) -> None:
@@ -105,5 +105,5 @@ def _offer_names(used: Settings, made: RunResult) -> None:
     except ValueError as error:
         st.warning(escape(str(error), 300))
         return
-    run.start_job("job", "made", (used,), name_groups, used, made, given)
+    jobs.start_job("job", "made", (used,), name_groups, used, made, given)
     st.rerun()

@@ -1,33 +1,24 @@
 """The table: its first rows, its columns, what is doubtful about it, and the run."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from pckid._utils.text import counted
-from pckid.frontends import decisions
-from pckid.frontends.app import run
+from pckid.frontends.app import decisions, jobs
 from pckid.frontends.app.columns import edit_columns
+from pckid.frontends.app.decisions import ABOUT_ROWS, TableState
 from pckid.frontends.app.kept import kept, ours
 from pckid.frontends.app.questions import ask
-from pckid.frontends.app.text import escape, escape_lines
+from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.upload import Opened, ask_for_file, begin_anew, open_as_asked, state_of
+from pckid.frontends.app.wording import escape, escape_lines
 from pckid.frontends.app.work import find_groups
-from pckid.frontends.decisions import ABOUT_ROWS, TableState
-from pckid.frontends.options import CaseOptions, Fix
-from pckid.frontends.settings import Settings, Upload
-from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.options import OPTIONS, CaseOptions
 from pckid.frontends.tables.inspection import TableInspection, inspect_table
 
 FIND_OUT, MORE = "Find out", "More"
-_OF_LINES = {
-    "case": "Column that names the case",
-    "time": "Column of times",
-    "variable": "Column that says what was measured, if each line has one value",
-    "value": "Column of these values",
-}
 _MAX_KEPT = 8
 
 
@@ -37,8 +28,11 @@ def draw_table(upload: Upload) -> None:
     if opened is None:
         return
     state = state_of(opened.upload)
+    told = opened.told.with_fixes(decisions.of_cells(state.fixes))
     try:
-        found = _inspect_once(opened, state.fixes)
+        with st.spinner("Looking at the columns"):
+            key = "inspect", opened.upload, told
+            found: TableInspection = _once(key, inspect_table, opened.table, told)
     except ValueError as error:  # An answer does not suit how the table is read by now.
         st.error(escape_lines(str(error)))
         st.button("Ask again", on_click=state.answers.clear)
@@ -54,12 +48,13 @@ def draw_table(upload: Upload) -> None:
     if lines and lines.value and not choices[lines.value].used:
         choices[lines.value] = choices[lines.value]._replace(used=True, role="number")
     kinds = {column.name: column.kind for column in found.columns}
-    told = opened.told.with_fixes(decisions.of_cells(state.fixes))
     options, outcomes = decisions.as_options(choices, kinds, told)
     options = replace(options, lines=lines)
     names = tuple(opened.table.names)
     settings = Settings(opened.upload, n_clusters, options, names, outcomes, like)
-    checked, refused = _check_once(opened, settings)
+    used = replace(options, drop=(*options.drop, *outcomes))
+    key = "check", opened.upload, used
+    checked, refused = _once(key, decisions.check_options, opened.table, used)
     asked = decisions.open_questions(decisions.list_doubts(found, state, checked, options), state)
     of_columns = [doubt for group in asked for doubt in group if doubt.code not in ABOUT_ROWS]
     with columns:
@@ -73,23 +68,9 @@ def draw_table(upload: Upload) -> None:
         if wrong:
             st.caption(escape(wrong, 300))
         label = f"Find groups in {counted(settings.n_columns, 'column')}"
-        run.offer_job(label, "job", "made", bool(wrong), find_groups, settings)
-        run.show_job("job", "made", settings)
+        jobs.offer_job(label, "job", "made", bool(wrong), find_groups, settings)
+        jobs.show_job("job", "made", settings)
     kept()["settings"] = settings
-
-
-def _inspect_once(opened: Opened, fixes: Sequence[Fix]) -> TableInspection:
-    """Inspect the table, once for all that was told and answered about cells."""
-    told = opened.told.with_fixes(decisions.of_cells(fixes))
-    with st.spinner("Looking at the columns"):
-        return _once(("inspect", opened.upload, told), inspect_table, opened.table, told)
-
-
-def _check_once(opened: Opened, settings: Settings) -> tuple[Sequence[Doubt], str]:
-    """Find out what stops a run with these settings: doubts, or what is wrong with them."""
-    drop = (*settings.options.drop, *settings.outcomes)
-    options = replace(settings.options, drop=drop)
-    return _once(("check", opened.upload, options), decisions.check_options, opened.table, options)
 
 
 def _once(key: Any, work: Any, *arguments: Any) -> Any:
@@ -122,12 +103,12 @@ def _ask_for_lines(opened: Opened, state: TableState) -> tuple[CaseOptions | Non
     names = opened.table.names
     case, time, variable, value = (
         st.selectbox(
-            label, names, format_func=escape, placeholder="Choose a column",
+            OPTIONS[key].label, names, format_func=escape, placeholder="Choose a column",
             **ours(key, answered and getattr(answered, key)),
         )
-        for key, label in _OF_LINES.items()
+        for key in ("case", "time", "variable", "value")
     )  # fmt: skip
-    from_first = st.toggle("Count time from the first line of each case", **ours("first", False))
+    from_first = st.toggle(OPTIONS["from_first"].label, **ours("from_first", False))
     if not case or not time or case == time:
         return None, "Choose the column that names the case, and another that holds the time."
     if bool(variable) != bool(value):

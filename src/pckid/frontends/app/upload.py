@@ -11,12 +11,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pckid._utils.text import counted
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
+from pckid.frontends.app.decisions import ColumnChoice, TableState, describe_table
 from pckid.frontends.app.kept import chosen, kept, ours
-from pckid.frontends.app.text import escape, escape_lines
-from pckid.frontends.app.wording import ELSEWHERE, PAGE
-from pckid.frontends.decisions import ColumnChoice, TableState, describe_table
-from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.settings import MAX_UNPACKED, Upload
+from pckid.frontends.app.settings import MAX_UNPACKED, Upload
+from pckid.frontends.app.wording import ELSEWHERE, PAGE, escape, escape_lines
+from pckid.frontends.options import OPTIONS, ColumnOptions, ReadOptions, pairs_of
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.workbooks import find_sheets
@@ -128,21 +127,21 @@ def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
     is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
     sheet = _ask_for_sheet(upload, place) if is_sheet else None
     name = f"{place}-{sheet}"
-    header = st.checkbox("The columns have names", **ours(f"header-{name}", True))
+    header = st.checkbox(OPTIONS["header"].label, **ours(f"header-{name}", True))
     chosen_so_far: dict[str, Any] = {"sheet": sheet, "header": header}
     if header and (is_text or is_sheet):
-        label = "Row with the names; 0: find it"
+        label = OPTIONS["skip_first"].label
         row = st.number_input(label, 0, 1000, **ours(f"skip_first-{name}", 0))
         chosen_so_far["skip_first"] = row - 1 if row else None
     if f"encoded-{name}" in chosen():
         chosen_so_far["encoding"] = st.selectbox(
-            "The file was saved by", ENCODINGS, format_func=ENCODINGS.__getitem__,
+            OPTIONS["encoding"].label, ENCODINGS, format_func=ENCODINGS.__getitem__,
             help="If letters such as ä or é look wrong, choose another.",
             **ours(f"encoding-{name}", next(iter(ENCODINGS))),
         )  # fmt: skip
     if is_text:
         sign = st.selectbox(
-            "Character between the cells", DELIMITERS, format_func=DELIMITERS.__getitem__,
+            OPTIONS["delimiter"].label, DELIMITERS, format_func=DELIMITERS.__getitem__,
             **ours(f"delimiter-{name}", ""),
         )  # fmt: skip
         chosen_so_far["delimiter"] = sign or None
@@ -150,12 +149,11 @@ def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
     # What answers say of rows stands in the fields, unless these were changed.
     fixes = state_of(upload._replace(reading=reading)).fixes if place == "table" else []
     pairs = pairs_of(fixes)
-    labels = {"skip_last": "Rows at the end to leave out, such as totals"}
-    if header:
-        labels["skip_below"] = "Rows below the names to leave out, such as units"
     rows = {
-        key: st.number_input(label, 0, 1000, **ours(f"{key}-{name}", dict(pairs).get(key, 0)))
-        for key, label in labels.items()
+        key: st.number_input(
+            OPTIONS[key].label, 0, 1000, **ours(f"{key}-{name}", dict(pairs).get(key, 0))
+        )
+        for key in ("skip_last", *["skip_below"] * header)
         if is_text or is_sheet
     }
     return replace(reading, **rows, drop_rows=tuple(str(n) for o, n in pairs if o == "drop_rows"))
@@ -163,17 +161,14 @@ def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
 
 def _ask_for_cells() -> ColumnOptions:
     """Ask which cells are missing, and which are not."""
-    codes = st.multiselect(
-        "Cells that mean missing, besides empty ones, NA and the like",
-        chosen().get("na", []), accept_new_options=True, placeholder="such as -9999",
-        **ours("na", []),
-    )  # fmt: skip
-    values = st.multiselect(
-        "Cells that are values, though they often mean missing",
-        chosen().get("not-missing", []), accept_new_options=True, placeholder="such as n/a",
-        **ours("not-missing", []),
-    )  # fmt: skip
-    return ColumnOptions(na_values=tuple(codes), not_missing=tuple(values))
+    told: dict[str, Any] = {
+        key: tuple(st.multiselect(
+            OPTIONS[key].label, chosen().get(key, []), accept_new_options=True,
+            placeholder=f"such as {example}", **ours(key, []),
+        ))
+        for key, example in (("na_values", "-9999"), ("not_missing", "n/a"))
+    }  # fmt: skip
+    return ColumnOptions(**told)
 
 
 def _say_error(error: Exception, upload: Upload, place: str) -> None:
@@ -205,7 +200,7 @@ def _ask_for_sheet(upload: Upload, place: str) -> str | None:
     sheets, first = st.session_state[key]
     if len(sheets) < 2:
         return None
-    return st.selectbox("Sheet of the workbook", sheets, **ours(f"sheet-{place}", sheets[first]))
+    return st.selectbox(OPTIONS["sheet"].label, sheets, **ours(f"sheet-{place}", sheets[first]))
 
 
 def _is_text(upload: Upload) -> bool:

@@ -1,10 +1,11 @@
-"""What the page says about a table: fixes are named by the widgets that apply them."""
+"""What the page says: fixes by the widgets that apply them; texts of strangers as they are."""
 
+import re
 from collections.abc import Sequence
 
-from pckid._utils.text import counted, join_words
-from pckid.frontends.decisions import ROLES
-from pckid.frontends.options import Fix
+from pckid._utils.text import brief, counted, join_words
+from pckid.frontends.app.decisions import ROLES
+from pckid.frontends.options import OPTIONS, Fix
 from pckid.frontends.wording import Dialect
 
 LIMITS = {"value": "the limit itself", "half": "half of those with <", "missing": "missing"}
@@ -52,7 +53,7 @@ PAGE = Dialect(
         "dates": "a tick",
         "sheet": "the menu",
         "skip_first": "the row with the names",
-        "header": "untick “The columns have names”",
+        "header": f"untick “{OPTIONS['header'].label}”",
         "n_clusters": "number of groups",
         "together": "As the name of the row, it lets rows that share a value be judged together.",
     },
@@ -64,3 +65,17 @@ PAGE = Dialect(
     log=lambda columns: "--log on the command line",
 )
 """How options are written for users of the page."""
+
+# Screen readers speak backslashes in labels: where it helps, a sign of no width stands instead.
+_BREAKS = re.compile(r"(?<=[:@\]])|(?<=[wW]{3})(?=\.)|(?<=[-<>~])(?=[->=])|^(?=[\s#>+-]|\d+[.)])")
+_SIGNS = re.compile(r"[\\`*~$|]|<(?![\s\d])|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|:(?=\S*[\[{])")
+
+
+def escape(text: str, width: int = 60) -> str:
+    """Escape a name or a cell so that Markdown shows it as it is: no link, image, colour, icon."""
+    return _SIGNS.sub(r"\\\g<0>", _BREAKS.sub("\N{WORD JOINER}", brief(text, width)))
+
+
+def escape_lines(text: str) -> str:
+    """Escape a message of several lines, each a paragraph."""
+    return "\n\n".join(escape(line, 500) for line in text.splitlines())

@@ -16,12 +16,12 @@ from pckid.acquisition import NextCell
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
+from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.wording import PAGE
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
 from pckid.frontends.results import tabulate_cells
 from pckid.frontends.run import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
-from pckid.frontends.settings import Settings, Upload
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
@@ -161,7 +161,8 @@ def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> R
         except TableError as error:  # more rows than a sheet takes
             notes.append(str(error))
     notes += [write_note(fact, PAGE) for fact in found.list_notes(totals, layout)]
-    return made._replace(found=found.summarise(totals), notes=notes, files=files)
+    judged = made.summary.assessment if made.summary else None
+    return made._replace(found=found.summarise(totals, judged), notes=notes, files=files)
 
 
 def _tell_step(tell: Tell, fitted: float, n_done: int, n_steps: int | None, phase: str) -> None:

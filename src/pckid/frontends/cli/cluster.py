@@ -1,96 +1,302 @@
-"""`pckid cluster`: find clusters in a table."""
+"""What `pckid cluster` does: open, prepare, fit, judge, place all rows, write them and tell."""
 
+import csv
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import Any
 
 import click
+import numpy as np
 
-from pckid.frontends.cli import _options
-from pckid.frontends.cli._process import loading_libraries
-
-
-def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse a report under a name that promises another format than HTML."""
-    if value and not value.lower().endswith((".html", ".htm")):
-        raise click.BadParameter(f"a report is HTML: end {value!r} in .html.")
-    return value
-
-
-@click.command(
-    cls=_options.TableCommand, short_help="Find clusters in a table with missing values."
+from pckid._utils.arrays import place, to_numpy
+from pckid._utils.commands import as_argument, write_command
+from pckid._utils.parallel import n_threads
+from pckid._utils.text import list_first
+from pckid.acquisition import NextCell, next_cells
+from pckid.blocks.datasets import DatasetRows
+from pckid.cluster import PCKID
+from pckid.describe.cluster_names import check_cluster_names
+from pckid.frontends.cli.messages import (
+    holding_notes,
+    is_quiet,
+    note,
+    print_json,
+    remark,
+    take_notes,
 )
-@click.argument("table", default="-")
-@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1), metavar="N",
-              help="Number of clusters. Chosen among 1 to 15 by default.")  # fmt: skip
-@click.option("--names", metavar="NAMES",
-              help="Names of the clusters, from cluster 0 on, with commas between them (one with a "
-              "comma in quotes): for report, model, and a column `cluster_name`.")  # fmt: skip
-@click.option("--assess/--no-assess", "wants_verdict", default=True, show_default=True,
-              help="Say whether there are groups at all, and how stable they are.")  # fmt: skip
-@_options.of_table("columns", "drop", "categorical", "row_names", "labels", "known", "weights")
-@click.option("--outcome", "outcomes", multiple=True, metavar="NAMES",
-              help="Columns to compare between the clusters, such as days or relapsed; not used "
-              "to find them. May be repeated.")  # fmt: skip
-@click.option("--like", type=click.Path(dir_okay=False), metavar="MODEL",
-              help="Model of an earlier table, from --save: clusters that match its clusters get "
-              "their numbers and names, and it is said what became of the others.")  # fmt: skip
-@_options.of_table("take_advice")
-@_options.cases
-@_options.out_long
-@click.option("--group", "groups", multiple=True, metavar="NAME=PATTERN",
-              help="Columns in the same unit, which share one scale, by a pattern of their names: "
-              "ndvi=ndvi_*. May be repeated.")  # fmt: skip
-@click.option("--log", "log_columns", multiple=True, metavar="NAMES",
-              help="Take the logarithm of these columns, whose values span several powers of ten; "
-              "of one plus the value where some are 0. May be repeated.")  # fmt: skip
-@_options.writing
-@click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
-              callback=_html_name, help="Write a report that explains the clusters.")  # fmt: skip
-@click.option("--next-cells", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Write a table of the missing cells to measure next: the forty that would "
-              "settle the most doubtful rows.")  # fmt: skip
-@_options.outliers
-@click.option("--instability", is_flag=True,
-              help="Add a column `missing_instability`: the chance that the row would be in "
-              "another cluster if its missing values were known.")  # fmt: skip
-@click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
-              help="Keep the model for `pckid predict`.")  # fmt: skip
-@_options.reading
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-              help="Set a parameter of pckid.PCKID: scaling=common, missingness=informative, "
-              "n_jobs=-1, device=cuda.")  # fmt: skip
-@click.option("--seed", "random_state", type=click.IntRange(0, 2**32 - 1), default=0,
-              show_default=True, metavar="N",
-              help="Start of the random numbers.")  # fmt: skip
-@click.option("--stream", is_flag=True,
-              help="Read Parquet, Arrow or plain CSV in batches, as is done where the table would "
-              "take more than a quarter of the memory.")  # fmt: skip
-@click.option("--only-labels", is_flag=True,
-              help="Write the column of --id, or the number of the row, and no other column beside "
-              "the result.")  # fmt: skip
-@_options.help_all
-def cluster(**options: Any) -> None:
-    """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
-    from 0 (-1 where a row holds no value), and `confidence`, the chance that the row would get the
-    same cluster again. A column `group` numbers groups that are of several clusters.
+from pckid.frontends.cli.options import pick_given
+from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
+from pckid.frontends.cli.screen import list_questions, show_found, tell_found
+from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
+from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
+from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.choosing import named_columns
+from pckid.frontends.tables.datasets import is_large, open_dataset
+from pckid.frontends.tables.findings import advice
+from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.writing import table_format
+from pckid.modelfile import load
+from pckid.n_clusters import CHOOSING
+from pckid.reporting.missing_cells import write_instability
 
-    TABLE is CSV, Excel (.xlsx, .xls, .ods), Parquet, Arrow, Stata, SPSS or SAS, also compressed, or
-    a folder of Parquet files; - reads standard input. Large ones need not fit in memory. Missing
-    values stay missing, text is categories, and units do not matter. Rows go to standard output
-    unless --out is given. NAMES have commas between them; options of several
-    values may be repeated.
+_PHASES = {
+    FITTING: "Fitting mixture models",
+    CHOOSING: "Choosing the number of clusters",
+    JUDGING: "Comparing with tables without groups",
+}
 
-    \b
-    Examples:
-      pckid cluster table.csv > clusters.csv
-      pckid cluster table.xlsx --sheet Data --out clusters.xlsx
-      pckid cluster table.csv -k 3 --drop notes --id name --out clusters.csv --report report.html
-      pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
-      pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
-      pckid cluster customers.csv --known segment --out segments.csv
-      pckid cluster visits.csv --case patient --time day --out patients.csv
+
+def run_cluster(given: SimpleNamespace) -> None:
+    """Cluster a table, and write its rows and what else was asked for, by the command's options."""
+    given.file = None if given.out == "-" else given.out
+    listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
+    given.names = [name.strip() or None for names in listed for name in names]
+    reading, columns = pick_given(given)
+    estimator = _make_estimator(given)
+    in_memory = _check_use(given, estimator)
+    with holding_notes():
+        prepared, rows = _open(estimator, given, reading, columns, in_memory)
+        if given.file:  # so that too many rows show before the work
+            table_format(given.file, prepared.table.n_rows if rows is None else None)
+        tell_prepared(prepared)
+        prepared = _use_columns(estimator, prepared, given)
+        _cluster(estimator, prepared, rows, given)
+
+
+def _make_estimator(given: SimpleNamespace) -> PCKID:
+    """Make the model that the options describe; what does not suit it is wrong use."""
+    estimator = PCKID(given.n_clusters or "auto", random_state=given.random_state)
+    known = sorted(estimator.get_params())
+    for each in given.settings:
+        name, sign, text = each.partition("=")
+        if not (name and sign and text):
+            raise click.BadParameter(f"{each!r} is not NAME=VALUE.", param_hint="--set")
+        if name.strip() not in known:
+            raise click.BadParameter(
+                f"there is no parameter {name.strip()!r}; there are {', '.join(known)}.",
+                param_hint="--set",
+            )
+        # Numbers, true, false, none, and other words as they are.
+        value: Any = {"true": True, "false": False, "none": None}.get(text.lower(), text)
+        for kind in (float, int):
+            with suppress(ValueError):
+                value = kind(text)
+        estimator.set_params(**{name.strip(): value})
+    try:
+        estimator._validate_params()
+        place(np.zeros(1), estimator.device)
+        n_threads(estimator.n_jobs)
+    except (ImportError, ValueError) as error:
+        raise click.BadParameter(str(error).splitlines()[0], param_hint="--set") from None
+    return estimator
+
+
+def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
+    """Refuse what cannot be done before any work; return whether it needs rows in memory."""
+    sources = [given.table, *filter(None, [given.like])]
+    tables = [given.out, given.out_long, given.next_cells]
+    check_outputs(sources, tables, given.report_path, given.model_path)
+    of_rows = ("case", "weights", "instability", "next_cells", "outcomes", "like")
+    needs = [as_argument(key) for key in of_rows if getattr(given, key)]
+    needs += ["--report"] * bool(given.report_path)
+    needs += ["--set missingness=informative"] * (estimator.missingness == "informative")
+    if given.stream and needs:
+        raise click.UsageError(f"{needs[0]} needs the table in memory: leave --stream out.")
+    if given.report_path:
+        if not given.report_path.lower().endswith((".html", ".htm")):
+            told = f"a report is HTML: end {given.report_path!r} in .html."
+            raise click.BadParameter(told, param_hint="'--report'")
+        import jinja2  # noqa: F401  so that its absence shows before the work, not after
+    if given.names and given.n_clusters:
+        check_cluster_names(given.names, given.n_clusters)
+    return bool(needs)
+
+
+def _open(
+    estimator: PCKID,
+    given: SimpleNamespace,
+    reading: ReadOptions,
+    columns: ColumnOptions,
+    in_memory: bool,
+) -> tuple[Prepared, DatasetRows | None]:
+    """Read a table whole and prepare it; or in batches, if asked to, or if it is large."""
+    if given.stream or (not in_memory and is_large(given.table)):
+        remark(f"{given.table} is read in batches; it need not fit in memory.")
+        return open_dataset(given.table, reading, columns)
+    table = open_and_tell(given.table, reading, take_advice=columns.take_advice)
+    given.outcomes = named_columns(table, given.outcomes, "outcomes")
+    columns = replace(columns, drop=(*columns.drop, *given.outcomes))
+    if columns.take_advice:
+        with suppress(ValueError, click.UsageError):
+            advised = prepare_table(table, columns)
+            _use_columns(estimator, advised, given)
+            if (np.fmax.reduce(advised.X) > np.fmin.reduce(advised.X)).any() or advised.stops:
+                return advised, None
+        columns = replace(columns, take_advice=False)
+        plain = prepare_table(table, columns)
+        if not plain.stops:
+            _use_columns(estimator, plain, given)
+            if advice(plain.problems):
+                note("The advice is not taken: it would leave out columns that are needed.")
+        return plain, None
+    return prepare_table(table, columns), None
+
+
+def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -> Prepared:
+    """Tell the estimator which columns hold categories, share a scale, or are taken as logarithms.
+
+    Nothing is asked any more about the long tails of these.
     """
-    with loading_libraries():
-        from pckid.frontends.cli._clustering import run_cluster
+    groups: dict[str, list[str]] = {}
+    for each in given.groups:
+        group, sign, pattern = each.partition("=")
+        found = [name for name in prepared.names if fnmatchcase(name, pattern)]
+        if not (group and sign and pattern):
+            raise click.BadParameter(f"{each!r} is not NAME=PATTERN.", param_hint="--group")
+        if not found:
+            raise click.BadParameter(
+                f"no column that is used is named as {pattern!r} says.", param_hint="--group"
+            )
+        groups[group] = [*groups.get(group, ()), *found]
+    if groups and prepared.series is not None:
+        groups |= prepared.series.column_groups
+    logs: list[str] = []
+    for each in given.log_columns:
+        names = [each] if each in prepared.names else [name.strip() for name in each.split(",")]
+        for name in names:
+            if name not in prepared.names or name in prepared.counts:
+                raise click.BadParameter(
+                    f"{name!r} is no column of numbers that is used.", param_hint="--log"
+                )
+        logs += names
+    logs = list(dict.fromkeys(logs)) or estimator.log_columns
+    categories = list(prepared.counts) or None
+    estimator.set_params(
+        column_groups=groups or None, log_columns=logs, categorical_features=categories
+    )
+    problems = []
+    for each in prepared.problems:
+        left = [name for name in each.data.get("columns", ()) if name not in (logs or ())]
+        if each.code != "long tails":
+            problems.append(each)
+        elif left:
+            problems.append(each._replace(column=left[0], data={"columns": left}))
+    return replace(prepared, problems=tuple(problems))
 
-    run_cluster(SimpleNamespace(**options))
+
+def _cluster(
+    estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, given: SimpleNamespace
+) -> None:
+    """Fit, judge, write and tell."""
+    like = load(given.like) if given.like else None
+    found = fit_clusters(estimator, prepared, rows, _progress_bar, like)
+    if given.names:
+        before, estimator.cluster_names_ = estimator.cluster_names_, given.names
+        pairs = zip(before, given.names, strict=True)
+        changed = [f"{new} for {old}" for old, new in pairs if old and old != new]
+        if changed:
+            note(f"--names takes the place of names in --known: {list_first(changed)}.")
+    assessment = None
+    if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
+        assessment = found.assess(_progress_bar, estimator.n_jobs)
+        # Warnings gave the other notes before.
+        ignored = [] if assessment.chosen else assessment.ignored
+        for text in replace(assessment, codes=[], ignored=ignored).notes:
+            note(text)
+    chosen = estimator.choice_.n_clusters if hasattr(estimator, "choice_") else None
+    if chosen is not None and estimator.n_clusters_ > chosen:
+        note(
+            f"There are {estimator.n_clusters_} clusters, as many as groups are known; by the "
+            f"table alone there would be {chosen}."
+        )
+    outcomes = found.compare_outcomes(given.outcomes) if given.outcomes else None
+    # What a report, or another command, repeats.
+    keys = ("settings", "groups", "outcomes", "like", "log_columns")
+    asked = {key: getattr(given, key) for key in keys} | {
+        "random_state": given.random_state or None
+    }
+    if given.report_path:
+        found.report(assessment, SHELL, given.report_path, outcomes, **asked)
+    sentences = [estimator.matches_.sentence] if given.like else []
+    sentences += str(outcomes).splitlines() if outcomes else []
+    instability = None
+    if given.instability:
+        instability = to_numpy(estimator.missing_instability(prepared.frame))
+        sentences.append(write_instability(instability))
+    layout = found.layout(given.outliers, given.only_labels, instability, assessment)
+    totals = write_rows(found, layout, given, found.profile_sheets())
+    if given.next_cells:
+        cells = next_cells(estimator, prepared.frame)
+        write_cells(found, cells.records(), NextCell._fields, given.next_cells, given)
+        sentences.append(cells.sentence)
+    if given.model_path:
+        found.save(given.model_path)
+    if not is_quiet():
+        told = tell_found(found, totals, assessment)
+        # The table of clusters has a line for rows without one.
+        listed = {"unclustered"} if told.lines else set()
+        tell_notes(n for n in found.list_notes(totals, layout) if n.code not in listed)
+        if rows is not None and told.lines and len(found.judged[0]) < rows.surveyed.n_filled:
+            remark(f"Clusters are described by a sample of {len(found.judged[0]):,} rows.")
+        n_found = int(np.count_nonzero(totals.cluster_sizes))
+        show_found(
+            told._replace(
+                sentences=[*told.sentences, *sentences],
+                notes=take_notes(),
+                paths=_list_paths(given, found, n_found, asked),
+                questions=list_questions(prepared.problems, SHELL),
+            )
+        )
+    if given.as_json:
+        notes = found.list_findings(totals, layout, SHELL)
+        print_json(found.summarise(totals, assessment, outcomes) | {"notes": notes})
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int | None, str], None] | None]:
+    """Draw a bar with the time left, on a terminal only; what is yielded moves it."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task("", total=None)
+        yield lambda n_done, n_steps, phase: drawn.update(
+            task, completed=n_done, total=n_steps, description=_PHASES[phase]
+        )
+
+
+def _list_paths(
+    given: SimpleNamespace, found: Clustering, n_clusters: int, asked: dict[str, Any]
+) -> list[tuple[str, str]]:
+    """List what was written, and commands to go on with; each runs as it is printed.
+
+    `n_clusters` are those that hold rows.
+    """
+    hint = "--report FILE.html shows the clusters"
+    hint += " (needs the table in memory)" * (found.rows is not None)
+    paths = [
+        ("Report", given.report_path or (hint if n_clusters > 1 else None)),
+        ("Table", given.file),
+        ("Lines", given.out_long),
+        ("Cells", given.next_cells),
+        ("Model", given.model_path),
+    ]
+    if given.model_path:
+        words = ["predict", given.model_path, "new.csv"]
+        paths.append(("New rows", write_command(words, {"out": "new-clusters.csv"})))
+    if n_clusters == 1 and given.n_clusters is None:
+        outputs = {"out": given.file, "report": given.report_path}
+        command = write_command(
+            ["cluster", given.table], found.list_options(**asked), {"k": 2}, outputs
+        )
+        divide = "-k 2" if given.table == "-" else command
+        paths.append(("Divide", f"{divide}   (pieces, not groups)"))
+    return [(name, path) for name, path in paths if path]

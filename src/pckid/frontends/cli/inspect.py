@@ -1,46 +1,261 @@
-"""`pckid inspect`: look at a table before clustering it."""
+"""What `pckid inspect` does: open a table, find out what it holds, and print it."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from glob import escape
 from types import SimpleNamespace
 from typing import Any
 
-import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
 
-from pckid.frontends.cli import _options
+from pckid._utils.answers import find_order
+from pckid._utils.commands import as_argument, write_command
+from pckid._utils.quantities import write_number
+from pckid._utils.text import brief, counted, list_first, printable
+from pckid.frontends.cli.messages import print_json
+from pckid.frontends.cli.options import pick_given
+from pckid.frontends.cli.words import SHELL, open_and_tell
+from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, list_given
+from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.tables.findings import Doubt, advice
+from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
+from pckid.frontends.wording import (
+    explain_reading,
+    write_evidence,
+    write_fix,
+    write_problems,
+    write_row_count,
+)
+
+_COLUMNS = 1000
+_HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",
+          "row name": "names of rows", "free text": "free text", "constant": "one value",
+          "empty": "nothing"}  # fmt: skip
 
 
-@click.command(cls=_options.TableCommand, short_help="Show what a table holds and what is missing.")
-@click.argument("table")
-@_options.reading
-@_options.cases
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page of text.")
-def inspect(table: str, as_json: bool, **options: Any) -> None:
-    """Show what TABLE holds: its columns, how their numbers are written, the share missing, which
-    cells are missing together, and all that is wrong or doubtful, each with what to do about it.
-    The last line is a command to cluster the table. Nothing is clustered yet.
-
-    TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
-    Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - reads standard input.
-
-    \b
-    Examples:
-      pckid inspect table.csv
-      pckid inspect table.xlsx --sheet 2
-      pckid inspect table.csv.gz --na-values -9999
-      pckid inspect visits.csv --case patient --time day
-      pckid inspect table.parquet --json
-    """
-    from pckid.frontends.cli import _words
-    from pckid.frontends.cli._inspection import as_json_data, cluster_command, print_page
-    from pckid.frontends.cli._say import print_json
-    from pckid.frontends.tables.inspection import inspect_table
-    from pckid.frontends.tables.scanning import open_table
-
-    reading, columns = _words.pick_given(SimpleNamespace(**options))
-    opened = open_table(table, reading)
-    _words.tell_notes(opened.notes)
-    found = inspect_table(opened, columns)
-    command = cluster_command(table, reading, columns, found)
-    if as_json:
+def run_inspect(given: SimpleNamespace) -> None:
+    """Show what a table holds, by the command's options."""
+    reading, columns = pick_given(given)
+    table = open_and_tell(given.table, reading, take_advice=True)
+    found = inspect_table(table, columns)
+    command = cluster_command(given.table, table.reading, columns, found)
+    if given.as_json:
         print_json(as_json_data(found, command))
     else:
         print_page(found, command)
+
+
+def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
+    """Put the findings into plain data for JSON."""
+    return {
+        "source": found.table.source,
+        "sha256": found.table.sha256,
+        "n_rows": found.table.n_rows,
+        "n_rows_left_out": found.table.n_left_out,
+        "n_columns": len(found.columns),
+        "delimiter": found.table.text.delimiter if found.table.text else None,
+        "decimal": found.table.text.decimal if found.table.text else ".",
+        "row_names": found.row_names,
+        "share_missing": found.share_missing,
+        "n_empty_rows": found.n_empty_rows,
+        "columns": [_column_data(column) for column in found.columns],
+        "n_patterns": found.n_patterns,
+        "patterns": [{"n_rows": n, "missing": list(names)} for n, names in found.patterns],
+        "series": found.series,
+        "cases": list(found.notes),
+        "command": command,
+    }
+
+
+def _column_data(column: ColumnInspection) -> dict[str, Any]:
+    keys = ["n_observed", "share_missing", "n_distinct"]
+    problems = [
+        {
+            "kind": problem.code,
+            "evidence": write_evidence(problem),
+            "fix": write_fix(problem, SHELL),
+            "options": [SHELL.write([fix]) for fix in problem.fix],
+            "stops": problem.stops,
+        }
+        for problem in column.problems
+    ]
+    return {
+        **{key: getattr(column, key) for key in ("name", "kind", "used")},
+        "evidence": explain_reading(column.reading, SHELL),
+        **{key: getattr(column, key) for key in ("number_format", "unit", *keys)},
+        "missing_codes": list(column.missing_codes),
+        **column.quartiles,
+        "common": [{"category": text, "n_rows": n} for text, n in column.common],
+        "problems": problems,
+    }
+
+
+def cluster_command(
+    source: str, reading: ReadOptions, columns: ColumnOptions, found: TableInspection
+) -> str:
+    """Write a command that clusters the table as it was read, with all advice taken.
+
+    Where a question has two answers and none is advised, the first is in it; where all advice would
+    leave nothing to cluster by, only what stops a run is settled.
+    """
+    for doubt in found.problems:
+        if doubt.code == "repeated ids" and "time" in doubt.data and columns.lines is None:
+            columns = _group_lines(found, columns, doubt)
+    fixes, advised = found.fixes, {problem.column for problem in found.problems if problem.fix}
+    if advised >= {column.name for column in found.columns if column.used}:
+        X = np.empty((0, 0))
+        with suppress(ValueError):
+            X = prepare_table(found.table, columns.with_fixes(fixes)).X
+        if not X.size or not (np.fmax.reduce(X) > np.fmin.reduce(X)).any():
+            fixes = advice([problem for problem in found.problems if problem.stops])
+    fixes += [problem.data["ways"][0] for problem in _undecided(found)]
+    given = list_given(reading.with_fixes(fixes), columns.with_fixes(fixes))
+    return write_command(["cluster", source], given, {"out": "clusters.csv"})
+
+
+def _undecided(found: TableInspection) -> list[Doubt]:
+    """List the questions that must be answered in one of two ways."""
+    return [problem for problem in found.problems if problem.stops and "ways" in problem.data]
+
+
+def _group_lines(found: TableInspection, columns: ColumnOptions, doubt: Doubt) -> ColumnOptions:
+    """Group the lines of cases, if these can be clustered with all advice.
+
+    Time counts from a case's first line where that leaves less than half of the cells missing.
+    """
+    variable, value = (doubt.data.get(key) for key in ("variable", "value"))
+    lines = CaseOptions(doubt.column, doubt.data["time"], variable, value)
+    shares: dict[bool, float] = {}
+    for first in (False, True):
+        tried = replace(columns, lines=replace(lines, from_first=first), take_advice=True)
+        with suppress(ValueError):
+            cases = prepare_table(found.table, tried)
+            if not cases.stops:
+                shares[first] = float(np.isnan(cases.X).mean())
+    if not shares:
+        return columns
+    first = shares.get(True, 1) < shares.get(False, 2) / 2
+    return replace(columns, lines=replace(lines, from_first=first))
+
+
+def print_page(found: TableInspection, command: str) -> None:
+    """Print the findings to standard output as tables, as wide as the terminal."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=110)
+    kinds, n_empty = [column.kind for column in found.columns], found.n_empty_rows
+    some = {
+        "of categories": kinds.count("category"),
+        "that cannot be read as numbers": kinds.count("text"),
+    }
+    told = "".join(f", {count} {what}" for what, count in some.items() if count)
+    unread = counted(kinds.count("text"), "column")
+    aside = f" (without {unread} that cannot be read yet)" * ("text" in kinds)
+    console.print(Text(
+        f"{brief(found.table.source, 80)}: {write_row_count(found.table.n_rows, found.table)}, "
+        f"{counted(len(kinds), 'column')}{told}\n"
+        f"{found.share_missing:.1%} of the cells are missing{aside}; {counted(n_empty, 'row')} "
+        f"{'holds' if n_empty == 1 else 'hold'} no value at all\n"
+    ))  # fmt: skip
+    console.print(_columns_table(found.columns[:_COLUMNS]))
+    if len(kinds) > _COLUMNS:
+        more = counted(len(kinds) - _COLUMNS, "more column")
+        console.print(Text(f"and {more}; --json lists them all"))
+    # A title of the table would be wrapped to the table's width.
+    patterns = counted(found.n_patterns, "pattern")
+    console.print(Text(f"\nWhich cells are missing together ({patterns} in all)"))
+    console.print(_patterns_table(found.patterns))
+    # As they are: a line that is not wrapped can be copied.
+    lines = [
+        *_section("How lines make cases:", [f"  {note}" for note in found.notes]),
+        *_section("How columns are read:", _readings(found)),
+        *_section("Columns that look like a series:", _series(found)),
+        *_section("To look at:", [f"  {line}" for line in write_problems(found.problems, SHELL)]),
+    ]
+    # What cannot be read yet may be used after it was mended.
+    if not any(column.used or column.kind == "text" for column in found.columns):
+        nothing = "There is nothing to cluster by: no column that is used has different values."
+        lines += ["", nothing]
+    elif any(p.stops and not p.fix and "ways" not in p.data for p in found.problems):
+        lines += ["", "Correct the file; then inspect it again."]
+    else:
+        how = "with the first of the answers asked for" if _undecided(found) else "as advised"
+        lines += ["", f"To cluster the table {how}:", f"  {command}"]
+    console.file.writelines(f"{printable(line)}\n" for line in lines)
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return ["", title, *lines] if lines else []
+
+
+def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
+    grid = Grid("column", "holds", box=None, pad_edge=False)
+    for heading in ("missing", "distinct", "lowest", "median", "highest"):
+        grid.add_column(heading, justify="right")
+    for column in columns:
+        by_type = any(problem.code == "no numbers" for problem in column.problems)
+        unread = "no numbers" if by_type else "text"
+        cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
+        cells_unread = column.kind in ("date", "duration") and not column.n_observed
+        if column.kind != "text" and not cells_unread:
+            cells += [f"{column.share_missing:.1%}", f"{column.n_distinct:,}"]
+            figures = map(column.quartiles.get, ("minimum", "median", "maximum"))
+            cells += ["" if figure is None else write_number(figure, 5) for figure in figures]
+        grid.add_row(*map(Text, cells))
+    return grid
+
+
+def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Grid:
+    grid = Grid("rows", "missing", box=None, pad_edge=False)
+    for n_rows, names in patterns:
+        text = list_first([brief(name, 30) for name in names], 6) or "nothing"
+        grid.add_row(*map(Text, [f"{n_rows:,}", text]))
+    return grid
+
+
+def _readings(found: TableInspection) -> list[str]:
+    """Explain how columns are read; names of rows in one line."""
+    named = [brief(column.name, 40) for column in found.columns if column.kind == "row name"]
+    verb = "names" if len(named) == 1 else "name"
+    lines = [f"  {', '.join(named)}: {verb} the rows; left out, and kept in the output"] * bool(
+        named
+    )
+    for column in found.columns:
+        name = brief(column.name, 40)
+        if column.kind == "row name":
+            continue
+        evidence = explain_reading(column.reading, SHELL)
+        if evidence:
+            left_out = column.kind in ("date", "duration") and not column.used
+            out = "; left out, --dates use takes them" if left_out else ""
+            lines.append(f"  {name}: {evidence}{out}")
+        if column.kind == "category" and not column.problems:
+            shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
+            more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
+            ordered = find_order([text for text, _ in column.common]) is not None
+            how = " " if ordered else ", commonest "
+            lines.append(f"  {name}: categories{how}{', '.join(shown)}{more}")
+        if column.kind in ("constant", "empty"):
+            ticks = "; if an empty cell means no, write 1 and 0"
+            ticks *= bool(column.common) and column.share_missing > 0
+            lines.append(f"  {name}: no two values differ; left out{ticks}")
+    return lines
+
+
+def _series(found: TableInspection) -> list[str]:
+    """List columns that are named as series are, and how they get one scale."""
+    lines, names = [], [column.name for column in found.columns]
+    for name, columns in found.series.items():
+        pattern = f"{escape(name) if columns[0].startswith(name) else ''}*[0-9]"
+        if {each for each in names if fnmatchcase(each, pattern)} == set(columns):
+            first, last = brief(columns[0], 40), brief(columns[-1], 40)
+            lines.append(
+                f"  {first} to {last} ({len(columns)} columns): if they are in one unit, "
+                f"{as_argument('group', f'{name}={pattern}')} gives them one scale"
+            )
+    return lines

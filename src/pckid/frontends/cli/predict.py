@@ -1,48 +1,68 @@
-"""`pckid predict`: put new rows into known clusters."""
+"""What `pckid predict` does: open, prepare as the model knows its columns, place, write, tell."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import click
 
-from pckid.frontends.cli import _options
-from pckid.frontends.cli._process import loading_libraries
-
-
-@click.command(
-    cls=_options.TableCommand,
-    short_help="Put the rows of a table into the clusters of a saved model.",
+from pckid._utils.text import brief
+from pckid.frontends.cli.exit_codes import EXIT_DATA, EXIT_OK
+from pckid.frontends.cli.messages import (
+    fail,
+    holding_notes,
+    note,
+    print_json,
+    remark,
+    take_notes,
 )
-@click.argument("model")
-@click.argument("table", default="-")
-@click.option("--label", "labels", metavar="NAME",
-              help="Column with known groups, compared with the clusters.")  # fmt: skip
-@_options.of_table("missing_columns")
-@click.option("--strict", is_flag=True,
-              help="Exit with code 3 where the new rows do not look like those of the model, or "
-              "cannot be compared with them. They are written all the same.")  # fmt: skip
-@click.option("--explain", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Write a table of what each cell of each row does to its membership in its "
-              "cluster.")  # fmt: skip
-@_options.outliers
-@_options.jobs
-@_options.writing
-@_options.out_long
-@_options.reading
-def predict(**options: Any) -> int:
-    """Put the rows of TABLE into the clusters of MODEL, which `pckid cluster --save` wrote, and
-    write them with the columns `cluster` and `confidence`. The columns are found by their names;
-    others are kept and not used. Where the new rows do not look like those of the model, this is
-    said, with what differs. - or nothing reads standard input. A model of cases (--case) takes
-    their lines in the same form, and gives each new case one cluster.
+from pckid.frontends.cli.options import pick_given
+from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
+from pckid.frontends.cli.screen import list_questions, show_found, tell_found
+from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
+from pckid.frontends.placing import load_known
+from pckid.frontends.run import assign_clusters
+from pckid.frontends.tables.cases import prepare_table
+from pckid.row_explanation import FIELDS, explain_rows
 
-    \b
-    Examples:
-      pckid predict model.pckid new.csv > clusters.csv
-      pckid predict model.pckid new.parquet --out clusters.parquet
-      cat new.csv | pckid predict model.pckid | head
-    """
-    with loading_libraries():
-        from pckid.frontends.cli._placing import run_predict
 
-    return run_predict(SimpleNamespace(**options))
+@holding_notes()
+def run_predict(given: SimpleNamespace) -> int:
+    """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
+    check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
+    reading, columns = pick_given(given)
+    model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
+    model.estimator.n_jobs = given.n_jobs
+    if model.na_values:
+        codes = ", ".join(map(brief, model.na_values[:10]))
+        remark(f"Missing, as for the model's own table: {codes}.")
+    if given.out_long and model.columns.lines is None:
+        raise click.UsageError("--out-long is about lines of cases, and the model has none.")
+    with model.refusing_notes():
+        table = open_and_tell(given.table, model.reading, take_advice=False)
+        prepared = prepare_table(table, model.columns, model.known)
+    words = SHELL._replace(settled=True)
+    tell_prepared(prepared, words)
+    found = assign_clusters(model.estimator, prepared, given.outliers)
+    layout = found.layout(given.outliers)
+    totals = write_rows(found, layout, given)
+    tell_notes(n for n in found.list_notes(totals, layout) if n.code != "unclustered")
+    if given.explain:
+        explained = explain_rows(found.estimator, prepared.frame)
+        write_cells(found, explained.records(), FIELDS, given.explain, given)
+    compared = found.compare()
+    if not compared.alike and not given.strict:
+        note(str(compared))
+    paths = ("Table", given.out), ("Lines", given.out_long), ("Cells", given.explain)
+    show_found(
+        tell_found(found, totals)._replace(
+            notes=take_notes(),
+            paths=[(name, path) for name, path in paths if path and path != "-"],
+            questions=list_questions(prepared.problems, words),
+        )
+    )
+    if not compared.alike and given.strict:
+        fail(str(compared))
+    if given.as_json:
+        more = {"changes": compared.records(), "not_compared": compared.not_compared}
+        more["notes"] = found.list_findings(totals, layout, words)
+        print_json(found.summarise(totals) | more)
+    return EXIT_OK if compared.alike or not given.strict else EXIT_DATA

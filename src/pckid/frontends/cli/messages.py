@@ -1,4 +1,4 @@
-"""Words to the person at the terminal, all of them on standard error; findings as JSON."""
+"""What a command says on standard error, and notes that wait their turn; findings as JSON."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ def is_quiet() -> bool:
 def say(text: str) -> None:
     """Print a line unless asked to be quiet."""
     if not _quiet:
-        _print(printable(text))
+        echo(printable(text))
 
 
 def note(text: str) -> None:
@@ -63,19 +63,13 @@ def take_notes() -> list[str]:
     return held
 
 
-def echo(text: str) -> None:
-    """Print a text that was made for the terminal, colours and all, unless asked to be quiet."""
-    if not _quiet:
-        _print(text)
-
-
 def fail(text: str) -> None:
     """Print why a command ends without a result."""
-    _print(f"pckid: {printable(text)}")
+    echo(f"pckid: {printable(text)}")
 
 
-def _print(text: str) -> None:
-    """Print to standard error; what cannot be said there is no reason to stop."""
+def echo(text: str) -> None:
+    """Print to standard error, as it stands; what cannot be said there is no reason to stop."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pckid._utils.jobs import Job
 from pckid.frontends.app.kept import kept
-from pckid.frontends.app.text import escape_lines
+from pckid.frontends.app.wording import escape_lines
 
 
 def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> None:

@@ -7,16 +7,14 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
-from pckid._version import __version__
 from pckid.exceptions import PckidModelError, TableError
-from pckid.frontends.cli import COMMANDS
-from pckid.frontends.cli._process import drop_output, interrupt_code, refuse_too_little_memory
-from pckid.frontends.cli._say import fail, note
+from pckid.frontends.cli.commands import ReaderLeft, pckid
+from pckid.frontends.cli.messages import fail, note
+from pckid.frontends.cli.process import drop_output, interrupt_code
 
 # Wrong use is 2, as click has it.
 EXIT_OK, EXIT_RUNTIME, EXIT_DATA, EXIT_MODEL = 0, 1, 3, 4
@@ -24,48 +22,6 @@ EXIT_OK, EXIT_RUNTIME, EXIT_DATA, EXIT_MODEL = 0, 1, 3, 4
 _NO_MEMORY = (
     "can't start new thread", "Cannot allocate memory", "failed to map segment", "bad_alloc",
 )  # fmt: skip
-
-
-class _ReaderLeft(Exception):
-    """Nobody reads standard output any more; click would end with 1 at a BrokenPipeError."""
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are imported only when they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the commands, in the order in which a newcomer needs them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        return getattr(import_module(f"pckid.frontends.cli.{cmd_name}"), cmd_name)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise _ReaderLeft from error
-
-
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 bad table, 4 bad model, 130 interrupted "
-    "(143 by SIGTERM, 129 by SIGHUP).",
-)
-@click.version_option(__version__, prog_name="pckid")
-def pckid() -> None:
-    """Find clusters in a table with missing values: nothing is imputed, nothing needs tuning.
-
-    \b
-    Examples:
-      pckid demo                               see it work on a built-in table
-      pckid inspect table.csv                  what the table holds, and what is missing
-      pckid cluster table.csv -k 3 > out.csv   the table with a cluster for every row
-    """
-    refuse_too_little_memory()
 
 
 def run_command(arguments: list[str]) -> NoReturn:
@@ -90,7 +46,7 @@ def _exit_code(command: Callable[[], Any]) -> int:
         result = command()
         sys.stdout.flush()
         return result if isinstance(result, int) else EXIT_OK
-    except (BrokenPipeError, _ReaderLeft):
+    except (BrokenPipeError, ReaderLeft):
         # Whoever read the output has had enough. Nothing may be written at exit either.
         drop_output()
         return EXIT_OK
@@ -122,7 +78,7 @@ def _explain(error: Exception) -> int:
         if "pip install" not in told and not str(error.name).startswith("pckid"):
             told += ". Install what is missing with: python -m pip install 'pckid[all]'"
     elif isinstance(error, TableError):
-        from pckid.frontends.cli._words import explain_error
+        from pckid.frontends.cli.words import explain_error
 
         told, code = explain_error(error), EXIT_DATA
     elif isinstance(error, ValueError):

@@ -1,0 +1,231 @@
+"""What a command found: told in sentences and a table, laid out for a terminal's width.
+
+In colour on a terminal, plain where it is piped.
+"""
+
+import sys
+import textwrap
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich import box
+from rich.console import CaptureError, Console
+from rich.segment import Segment, Segments
+from rich.table import Table
+from rich.text import Text
+
+from pckid._utils.text import brief, counted, printable
+from pckid.assessment import DOUBTFUL, Assessment
+from pckid.describe.cluster_names import cluster_titles
+from pckid.describe.descriptions import ClusterDescription
+from pckid.frontends.cli.messages import echo, is_quiet
+from pckid.frontends.results import Totals
+from pckid.frontends.run import Clustering
+from pckid.frontends.tables.findings import Doubt, advice
+from pckid.frontends.wording import Dialect, write_problems, write_row_count
+from pckid.reporting.agreement import write_agreement
+from pckid.reporting.verdict import mark_verdict, write_finding, write_reason
+
+_NARROW = 70  # below so many columns the text stands under each cluster
+_UNBOUNDED = 100_000  # the width where nobody sees a terminal
+_NAMED = 2  # columns named for a cluster
+_STYLES = {"✓": "bold green", "≈": "bold yellow", "?": "bold yellow", "✗": "bold red"}
+
+
+class ClusterLine(NamedTuple):
+    """One line of the table of clusters."""
+
+    cluster: str
+    n_rows: int
+    found_again: float | None = None
+    texts: Sequence[str] = ()
+
+
+class Found(NamedTuple):
+    """What a command found, in the order in which it is shown."""
+
+    head: str
+    finding: str = ""
+    mark: str = ""
+    reason: str = ""
+    things: str = "rows"
+    heading: str = ""
+    lines: Sequence[ClusterLine] = ()
+    sentences: Sequence[str] = ()  # what else was found
+    notes: Sequence[str] = ()
+    paths: Sequence[tuple[str, str]] = ()  # what was written, and commands to go on with
+    questions: Sequence[str] = ()
+
+
+def tell_found(found: Clustering, totals: Totals, assessment: Assessment | None = None) -> Found:
+    """Tell what was found: the table, the verdict, each cluster, and known groups.
+
+    Of new rows, how many are in each cluster.
+    """
+    estimator, prepared, is_new = found.estimator, found.prepared, found.is_new
+    dropped = () if is_new else set(map(str, estimator.dropped_features_))
+    used = [name for name in prepared.names if name not in dropped]
+    share = float(np.isnan(prepared.X).mean()) if is_new else found.share_missing
+    things = "rows" if prepared.series is None else "cases"
+    told = Found(_write_head(found, used, totals.n_rows, share), things=things)
+    if totals.agreement is not None:
+        titles = cluster_titles(estimator)[: len(totals.cluster_sizes)]
+        told = told._replace(sentences=[write_agreement(totals.agreement, titles)])
+    if not is_new:
+        n_found = int(np.count_nonzero(totals.cluster_sizes))
+        reason = write_reason(assessment) if assessment else ""
+        if n_found == 1:
+            n_rows = totals.n_rows - totals.n_unclustered
+            reason = f"{reason} All {n_rows:,} {things} are in cluster 0.".strip()
+        mark = mark_verdict(assessment) if assessment else ""
+        finding = write_finding(assessment, n_found)
+        told = told._replace(finding=finding, mark=mark, reason=reason)
+        if n_found == 1:
+            return told
+        has_groups = assessment is None or assessment.has_groups is not False
+        told = told._replace(heading="stands out by" if has_groups else "typical values")
+    return told._replace(lines=_list_clusters(found, totals, assessment))
+
+
+def _write_head(found: Clustering, names: Sequence[str], n_rows: int, share: float) -> str:
+    """Write what table it is, how large, and which share of these columns is missing."""
+    prepared = found.prepared
+    source, n_categories = prepared.table.source, sum(name in prepared.counts for name in names)
+    rows = counted(n_rows, "case")
+    if prepared.series is None:
+        rows = write_row_count(n_rows, prepared.table)
+    kinds = f" ({n_categories} of categories)" if n_categories else ""
+    missing = f"{share:.1%} of the cells" if share else "no cell"
+    columns = f"{counted(len(names), 'column')}{kinds}"
+    return f"{Path(source).name or source}: {rows}, {columns}, {missing} missing"
+
+
+def _list_clusters(
+    found: Clustering, totals: Totals, assessment: Assessment | None
+) -> list[ClusterLine]:
+    """List the clusters with their rows, how often they are found again, and what sets them apart;
+    and rows without a cluster."""
+    names, sizes = found.estimator.cluster_names_, totals.cluster_sizes
+    recovery = None if assessment is None else assessment.cluster_recovery
+    again = () if recovery is None else recovery.tolist()
+    described = {} if found.is_new else found.describe_clusters(assessment)
+    # The last clusters may hold none of the rows; where they have no names, nobody misses them.
+    n_listed = len(names) if any(names) else len(sizes)
+    lines = [
+        ClusterLine(
+            names[number] or str(number),
+            sizes[number] if number < len(sizes) else 0,
+            again[number] if number < min(len(again), len(sizes)) else None,
+            name_columns(described[number], names) if number in described else [],
+        )
+        for number in range(n_listed)
+    ]
+    if totals.n_unclustered:
+        lines.append(ClusterLine("-1", totals.n_unclustered, None, ["no value in these columns"]))
+    return lines
+
+
+def name_columns(described: ClusterDescription, names: Sequence[str | None]) -> list[str]:
+    """Write what sets a cluster apart, or else tells it from the nearest, in two columns."""
+    if described.stands_out or not described.differences:
+        return [trait.write(short=True) for trait in described.traits[:_NAMED]]
+    texts = [trait.write(short=True) for trait in described.differences[:_NAMED]]
+    nearest = names[described.nearest or 0] or f"cluster {described.nearest}"
+    return [f"beside {nearest}, the nearest:", *texts]
+
+
+def list_questions(problems: Sequence[Doubt], words: Dialect) -> list[str]:
+    """List what is open about the table, each with the option that settles it."""
+    lines = write_problems(problems, words)
+    if not lines:
+        return []
+    can_take = bool(advice(problems)) and not words.settled
+    head = f"{counted(len(lines), 'question')}{f' ({words.yes} takes the advice)' * can_take}:"
+    return [f"{head} {lines[0]}"] if len(lines) == 1 else [head, *(f"  {line}" for line in lines)]
+
+
+def show_found(found: Found) -> None:
+    """Print what was found on standard error, unless asked to be quiet.
+
+    A blank line stands between its parts; those that are empty are left out.
+    """
+    if is_quiet():
+        return
+    how: dict[str, Any] = {"stderr": True, "highlight": False, "markup": False, "emoji": False}
+    if not sys.stderr.isatty():
+        how |= {"width": _UNBOUNDED, "color_system": None, "force_terminal": False}
+    console = Console(**how)
+    verdict = [Text(printable(found.finding), "bold")] if found.finding else []
+    if found.reason:
+        sign = f"{found.mark} " if found.mark and _can_write(found.mark, console.encoding) else ""
+        style = _STYLES.get(found.mark, "")
+        verdict.append(Text.assemble((sign, style), printable(found.reason)))
+    # A command is copied whole: the terminal may break it, a line break in it may not.
+    paths = [Text(f"{name:<10}", "bold").append(printable(path), "") for name, path in found.paths]
+    texts = [[*map(Text, map(printable, some))] for some in (found.sentences, found.notes)]
+    head, asked = [Text(printable(found.head))], [*map(Text, map(printable, found.questions))]
+    clusters = _tabulate(console, found) if found.lines else []
+    with suppress(OSError), console.capture() as captured:
+        for part in filter(None, (head, verdict, clusters, *texts, paths, asked)):
+            if part is not head:
+                console.print()
+            for line in part:
+                console.print(line, soft_wrap=part is paths)
+    with suppress(CaptureError):  # where standard error is full, which is no reason to stop
+        # Cells are filled up to their width; nobody wants the blanks of the last one.
+        echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+
+
+def _can_write(mark: str, encoding: str) -> bool:
+    """Whether a terminal's encoding has a sign."""
+    try:
+        return bool(mark.encode(encoding))
+    except (LookupError, UnicodeEncodeError):
+        return False
+
+
+def _tabulate(console: Console, found: Found) -> list[Any]:
+    """Lay out the table of clusters, with a rule below its head on a terminal alone.
+
+    Text stands beside the figures, or below them on a narrow screen.
+    """
+    has_texts = any(line.texts for line in found.lines)
+    has_shares = any(line.found_again is not None for line in found.lines)
+    is_narrow, on_terminal = has_texts and console.width < _NARROW, console.is_terminal
+    table = Table(
+        box=box.SIMPLE_HEAD if on_terminal else None,
+        padding=(0, 1) if on_terminal else (0, 3, 0, 0),
+        show_edge=False,
+        pad_edge=False,
+        header_style="bold",
+        border_style="dim",
+    )
+    table.add_column("cluster", no_wrap=True, overflow="ellipsis")
+    table.add_column(found.things, justify="right", no_wrap=True)
+    if has_shares:
+        table.add_column("found again", justify="right", no_wrap=True)
+    if has_texts and not is_narrow:
+        table.add_column(found.heading, overflow="fold")
+    for name, n_rows, again, texts in found.lines:
+        share = Text("")
+        if again is not None:
+            share = Text(f"{again:.0%}", "yellow" if again < DOUBTFUL else "")
+        written = Text("\n".join(map(printable, texts)))
+        cells = [Text(brief(name, 30)), Text(f"{n_rows:,}"), *[share] * has_shares, written]
+        table.add_row(*cells[: len(table.columns)])
+    if not is_narrow:
+        return [table]
+    lines = [Segments([*line, Segment.line()]) for line in console.render_lines(table, pad=False)]
+    n_head = len(lines) - len(found.lines)
+    shown: list[Any] = lines[:n_head]
+    for figures, cluster in zip(lines[n_head:], found.lines, strict=True):
+        shown.append(figures)
+        for text in map(printable, cluster.texts):
+            wrapped = textwrap.wrap(
+                text, console.width, initial_indent="  ", subsequent_indent="    "
+            )
+            shown += map(Text, wrapped)
+    return shown
