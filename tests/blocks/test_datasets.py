@@ -5,11 +5,12 @@ import datetime as dt
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, write_labels
+from pckid import PCKID, SentinelWarning, write_labels
 from pckid.blocks import blocked, datasets
 from pckid.blocks.datasets import DatasetRows
 
@@ -87,6 +88,14 @@ def test_codes_for_missing_are_those_given(dataset):
     X = np.concatenate([batch.X for batch in rows.batches()])
     assert np.flatnonzero(np.isnan(X[:, 0])).tolist() == [3]
     assert rows.categories == {1: []}
+
+
+def test_numbers_that_look_like_codes_for_missing_are_warned_of(table, tmp_path):
+    coded = [pc.fill_null(table[name], -9999) for name in "bc"]
+    coded = pa.table([table["a"], *coded], names=["a", "b", "c"])
+    pq.write_table(coded, tmp_path / "coded.parquet")
+    with pytest.warns(SentinelWarning, match="'b' and 'c' hold -9999"):
+        PCKID(3, **SMALL).fit(ds.dataset(tmp_path / "coded.parquet"))
 
 
 def test_what_cannot_be_clustered_is_said(tmp_path):

@@ -319,3 +319,12 @@ def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins)
     with pytest.warns(UserWarning, match="no observed value"):
         model = PCKID(3, n_inits=4, max_components=6, random_state=3).fit(X)
     assert report(model, X).summary.verdict == told
+
+
+def test_codes_for_missing_in_a_data_set_are_told(tmp_path, pckid):
+    X = np.random.default_rng(0).normal(size=(80, 2)) + 9 * (np.arange(80) % 2)[:, None]
+    X[::5, 1] = -9999
+    pa.parquet.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "t.parquet")
+    options = ["-k", 2, *QUICK, "--stream", "--out", "o.csv"]
+    assert "'b' holds -9999" in pckid("cluster", "t.parquet", *options).err
+    assert "-9999" not in pckid("cluster", "t.parquet", *options, "--na-values", "-9999").err

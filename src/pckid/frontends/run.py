@@ -62,7 +62,7 @@ from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
 from pckid.input.known import MAX_KNOWN
 from pckid.input.validation import validate_table
-from pckid.input.warnings import without_own_words
+from pckid.input.warnings import SentinelWarning, without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
@@ -100,6 +100,8 @@ def fit_clusters(
         if counter:
             estimator.set_callbacks(counter)
         if rows is not None:
+            # Of a table in memory it is asked; the rows of a data set have not been seen before.
+            warnings.simplefilter("default", SentinelWarning)
             estimator.fit(rows)
         else:
             known, weights, groups = prepared.known, prepared.weights, prepared.groups
