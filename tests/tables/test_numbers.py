@@ -12,8 +12,8 @@ from pckid.frontends.tables import numbers as module
 from pckid.frontends.tables.categories import read_columns
 from pckid.frontends.tables.kinds import Reading, ReadingRules
 from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
-from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.table import FileTable, null_where
+from pckid.frontends.tables.text import TextFormat
 
 DEFAULT = MissingTokens.with_defaults()
 

@@ -19,8 +19,8 @@ from open_tables import read_source, scan_table
 from pckid.exceptions import TableError
 from pckid.frontends.cli._words import SHELL
 from pckid.frontends.options import set_option
-from pckid.frontends.tables.sniffing import sniff
 from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.text import sniff
 from pckid.frontends.wording import write_note
 
 PLAIN = b"a,b\n1,2\n3,\n"

@@ -2,8 +2,11 @@
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from pckid.frontends.tables.findings import Fact
 
 Grid = list[list[Any]]
 Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column) from 0
@@ -16,6 +19,7 @@ _MIN_ROWS, _MAX_CELLS = 4, 100_000
 _NUMBER = re.compile(r"[+\-−–]?[$€£]?\s?[\d.,'’\s]*\d[\d.,'’\s]*([eE][+-]?\d+)?\s?[%€$£]?[-−–]?")
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 _YEAR = re.compile(r"(18|19|20|21)\d\d(\.0)?")
+_MAX_NOTES = 12
 _NUMBERS = frozenset({"number", "year"})
 # Texts that name no column; others in `MISSING_TOKENS`, such as "missing", may name one.
 _MISSING = frozenset({"na", "n/a", "nan", "#n/a", "null", "none", "nil", "-", "--", ".", "?"})
@@ -160,3 +164,21 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell, datetime.datetime):
         return cell.isoformat(" ")
     return str(cell)
+
+
+def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
+    """Give columns of one name numbers, a second "a" becomes "a (2)"; and say so in facts."""
+    taken = set(names)
+    found: list[str] = []
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        new = name
+        while seen[name] > 1 and new in taken:
+            new = f"{name} ({seen[name]})"
+            seen[name] += new in taken
+        taken.add(new)
+        found.append(new)
+    pairs = zip(names, found, strict=True)
+    facts = [Fact("renamed", {"old": old, "new": new}) for old, new in pairs if old != new]
+    return found, tuple(facts[:_MAX_NOTES])

@@ -16,7 +16,7 @@ from pckid.frontends.tables.categories import Columns, read_columns, text_column
 from pckid.frontends.tables.findings import Doubt, Fact
 from pckid.frontends.tables.kinds import Reading, ReadingRules, find_readings
 from pckid.frontends.tables.scanning import OpenTable
-from pckid.frontends.tables.sniffing import TextFormat
+from pckid.frontends.tables.text import TextFormat
 from pckid.input.cells import as_text
 
 

@@ -5,14 +5,12 @@ A file's kind is told by its first bytes, not by its name, so that a pipe works 
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,31 +29,13 @@ from pckid.frontends.tables.binary import (
     scan_parquet,
 )
 from pckid.frontends.tables.findings import Fact
+from pckid.frontends.tables.headers import unique_names
 from pckid.frontends.tables.isolation import allowed_memory, read_apart
-from pckid.frontends.tables.sniffing import TextFormat, after_lines, sniff
-from pckid.frontends.tables.sources import Source, find_source, refuse_large, refuse_wide
+from pckid.frontends.tables.sources import Source, find_source, refuse_large
 from pckid.frontends.tables.statfiles import STATISTICS, read_statistics
 from pckid.frontends.tables.table import FileTable, Part
-from pckid.frontends.tables.text import (
-    find_encoding,
-    find_quoted_rows,
-    is_utf8,
-    read_text,
-    utf8_pieces,
-)
+from pckid.frontends.tables.text import TextFormat, open_text
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
-
-_SAMPLE = 1 << 20
-# How files begin that are named like tables and are none; in lower case, without spaces.
-_NO_TABLES = {
-    b"%pdf-": "a PDF document", b"\x89png": "a picture (PNG)",
-    b"\xff\xd8\xff": "a picture (JPEG)", b"{\\rtf": "a text document (RTF)",
-    b"<!doctypehtml": "a web page (HTML)", b"<html": "a web page (HTML)",
-    b"<meta": "a web page (HTML)", b"<head": "a web page (HTML)",
-    b"<table": "a web page (HTML)", b"<?xml": "an XML document", b'{"': "a JSON document",
-    b"[{": "a JSON document",
-}  # fmt: skip
-_MAX_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -226,87 +206,9 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
         data = read_statistics(source)
         parts = (Part(source, None, 0, data.num_rows),)
     else:
-        return _open_text(source, start, given)
+        data, kind, facts = open_text(source, start, given)
+        parts = (Part(source, None, 0, data.num_rows, given.skip_last),)
+        return OpenTable(source.name, data, parts, kind, notes=facts)
     names, renamed = unique_names(data.column_names)
     notes = (*facts, *renamed)
     return OpenTable(source.name, data.rename_columns(names), parts, notes=notes)
-
-
-def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
-    """Open a text file: find out how it is written, and the names of its columns."""
-    begins = b"".join(start.removeprefix(codecs.BOM_UTF8).lower().split())
-    what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
-    if what is not None:
-        raise TableError(
-            f"{source.name} is {what}, not a table. Open it in the program that it comes from, or "
-            "in a spreadsheet program, and save the table as .xlsx or .csv."
-        )
-    delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
-    encoding = find_encoding(start, given.encoding)
-    if given.fallback_encoding and encoding == "utf-8" and not is_utf8(source):
-        encoding = find_encoding(start, given.fallback_encoding)
-    text = ""
-    for piece in islice(utf8_pieces(source, encoding, _SAMPLE), 16):
-        text += piece.decode("utf-8", "ignore")
-        # The header counts whole, however long its names are.
-        if "\n" in text.lstrip("\r\n") and text.count('"') % 2 == 0:
-            break
-    if not after_lines(text, skip_first or 0).strip():
-        raise TableError(
-            f"{source.name} is empty. Give a table with a header and at least one row."
-        )
-    if given.decimal not in (None, ".", ","):
-        raise OptionError(f"{given.decimal!r} is neither '.' nor ','.", "decimal")
-    kind, cells = sniff(text, delimiter, given.decimal, header=given.header, skip_first=skip_first)
-    refuse_wide(kind.n_columns, source.name)
-    named = [(given.header and cell.strip()) or f"column {j}" for j, cell in enumerate(cells, 1)]
-    names, notes = unique_names(named)
-    above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
-    if skip_first is None and above_table.strip():
-        notes = Fact("rows_above", {"row": kind.n_above + 1}), *notes
-    if kind.row_names:
-        notes = *notes, Fact("row_names_unnamed", {"column": names[0]})
-    if given.header and kind.is_data:
-        notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
-    kind = kind._replace(encoding=encoding)
-    if source.unpacker is not None:  # Unpacked once without being kept, a large one is refused.
-        for _ in source.pieces():
-            pass
-    data = read_text(source, kind, given.header, given.skip_last).rename_columns(names)
-    if swallowed := find_quoted_rows(data, kind.delimiter):
-        keys = ("column", "row", "n_rows")
-        notes = *notes, Fact("quoted_rows", dict(zip(keys, swallowed, strict=True)))
-    parts = (Part(source, None, 0, data.num_rows, given.skip_last),)
-    return OpenTable(source.name, data, parts, kind, notes=notes)
-
-
-def _check_delimiter(delimiter: str | None) -> str | None:
-    """Read the delimiter of cells; None: to be detected."""
-    if delimiter in (None, "tab", "\\t"):
-        return delimiter and "\t"
-    if len(delimiter) != 1:
-        raise OptionError(f"{delimiter!r} is not one character.", "delimiter")
-    if not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise OptionError(
-            f"{delimiter!r} cannot separate cells. Give an ASCII character, no quote or line end.",
-            "delimiter",
-        )
-    return delimiter
-
-
-def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
-    """Give columns of one name numbers, a second "a" becomes "a (2)"; and say so in facts."""
-    taken = set(names)
-    found: list[str] = []
-    seen: Counter[str] = Counter()
-    for name in names:
-        seen[name] += 1
-        new = name
-        while seen[name] > 1 and new in taken:
-            new = f"{name} ({seen[name]})"
-            seen[name] += new in taken
-        taken.add(new)
-        found.append(new)
-    pairs = zip(names, found, strict=True)
-    facts = [Fact("renamed", {"old": old, "new": new}) for old, new in pairs if old != new]
-    return found, tuple(facts[:_MAX_NOTES])

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief
-from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.text import TextFormat
 
 _MANY_ROWS = 100_000
 

@@ -20,9 +20,9 @@ import pyarrow.parquet
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.tables.numbers import MISSING_TEXTS
-from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import require_library
 from pckid.frontends.tables.table import FileTable
+from pckid.frontends.tables.text import TextFormat
 from pckid.frontends.tables.workbook_writing import (
     Sheets,
     WorkbookWriter,
