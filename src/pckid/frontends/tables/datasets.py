@@ -147,7 +147,7 @@ def _choose(
     """Choose columns by the options and the schema: all that hold numbers or texts."""
     schema = opened.schema
     files = find_files(path) if os.path.isdir(path) else [path]
-    parts = tuple(Part(Source(file), None, 0, 0) for file in files)
+    parts = tuple(Part(Source(file), 0, ()) for file in files)
     table = OpenTable(path, schema.empty_table(), parts, reading=reading)
     names, left_out = choose_columns(table, options)
     types = {name: schema.field(name).type for name in names}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -19,21 +19,12 @@ import pyarrow as pa
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.binary import (
-    ARROW,
-    PARQUET,
-    binary_tables,
-    find_files,
-    named_bytes,
-    parse_arrow,
-    scan_parquet,
-)
+from pckid.frontends.tables.binary import ARROW, PARQUET, find_files, read_arrow, read_parquet
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.headers import unique_names
-from pckid.frontends.tables.isolation import allowed_memory, read_apart
-from pckid.frontends.tables.sources import Source, find_source, refuse_large
+from pckid.frontends.tables.sources import Source, find_source
 from pckid.frontends.tables.statfiles import STATISTICS, read_statistics
-from pckid.frontends.tables.table import FileTable, Part
+from pckid.frontends.tables.table import FileTable, Part, Sheet, whole_part
 from pckid.frontends.tables.text import TextFormat, open_text
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
 
@@ -87,30 +78,30 @@ class OpenTable:
 
     def without_last(self, n_rows: int) -> OpenTable:
         """Leave out the last rows of a text file or sheet; those left out already count."""
-        *before, part = self.parts
-        more = max(n_rows - part.n_below, 0)
-        data = self.data.slice(0, max(self.data.num_rows - more, 0))
-        part = part._replace(n_below=part.n_below + more, n_rows=data.num_rows - part.start)
-        return replace(self, parts=(*before, part), data=data)
+        more = max(n_rows - self.parts[-1].n_below, 0)
+        kept = self._without(np.arange(self.n_rows) >= self.n_rows - more)
+        *before, last = kept.parts
+        return replace(kept, parts=(*before, last._replace(n_below=last.n_below + more)))
 
     def without_first(self, n_rows: int) -> OpenTable:
         """Leave out the rows below the names of a text file, or of each sheet.
 
-        Those left out already count.
+        Those left out already count. The rows of a text count from the first that is kept.
         """
         more = n_rows - self.n_skipped
         if more <= 0:
             return self
-        parts: list[Part] = []
-        left_out: set[int] = set()
+        is_out = np.zeros(self.n_rows, dtype=bool)
         for part in self.parts:
-            n_out = min(more, part.n_rows)
-            sheet = part.sheet and part.sheet._replace(first=part.sheet.first + n_out)
-            start, n_left = part.start - len(left_out), part.n_rows - n_out
-            parts.append(part._replace(start=start, n_rows=n_left, sheet=sheet))
-            left_out.update(range(part.start, part.start + n_out))
-        kept = pa.array([i not in left_out for i in range(self.data.num_rows)])
-        return replace(self, n_skipped=n_rows, parts=tuple(parts), data=self.data.filter(kept))
+            is_out[part.start : part.start + min(more, len(part.numbers))] = True
+        kept = self._without(is_out)
+        parts = tuple(
+            part._replace(sheet=Sheet(part.sheet.name, part.sheet.first + more))
+            if part.sheet
+            else part._replace(numbers=before.numbers[: len(part.numbers)])
+            for before, part in zip(self.parts, kept.parts, strict=True)
+        )
+        return replace(kept, n_skipped=n_rows, parts=parts)
 
     def without_rows(self, given: Sequence[str]) -> OpenTable:
         """Leave out rows of a text file or sheet by their numbers, as notes give them."""
@@ -119,14 +110,21 @@ class OpenTable:
             raise OptionError(f"{', '.join(given)!r} are no numbers of rows.", "drop_rows")
         if len(self.parts) > 1:
             raise OptionError("rows of several sheets have no numbers of their own.", "drop_rows")
-        [part], wanted = self.parts, sorted(set(map(int, numbers)))
-        is_out = np.isin(part.numbers, wanted)
-        if is_out.sum() < len(wanted):
-            absent = next(number for number in wanted if number not in part.numbers)
-            raise OptionError(f"the table has no row {absent:,}.", "drop_rows")
-        return replace(
-            self, parts=(part.without(wanted),), data=self.data.filter(pa.array(~is_out))
-        )
+        wanted, here = set(map(int, numbers)), self.parts[0].numbers
+        absent = sorted(wanted.difference(here))
+        if absent:
+            raise OptionError(f"the table has no row {absent[0]:,}.", "drop_rows")
+        return self._without(np.isin(here, list(wanted)))
+
+    def _without(self, is_out: np.ndarray) -> OpenTable:
+        parts: list[Part] = []
+        start = 0
+        for part in self.parts:
+            kept = ~is_out[part.start : part.start + len(part.numbers)]
+            parts.append(part._replace(start=start, numbers=np.asarray(part.numbers)[kept]))
+            start += int(kept.sum())
+        data = self.data.filter(pa.array(~is_out))
+        return replace(self, parts=tuple(parts), data=data)
 
     def with_empty(self, names: Sequence[str]) -> OpenTable:
         """Add columns without a value."""
@@ -144,7 +142,8 @@ def open_table(source: str | Source, options: ReadOptions | None = None) -> Open
     """
     given = options or ReadOptions()
     if isinstance(source, str) and os.path.isdir(source):
-        table = _open_parquet(source, [Source(path) for path in find_files(source)])
+        files = [Source(path) for path in find_files(source)]
+        table = OpenTable(source, *read_parquet(source, files))
     else:
         table = _open_file(find_source(source) if isinstance(source, str) else source, given)
     is_sheet = any(part.sheet for part in table.parts)
@@ -171,43 +170,23 @@ def open_table(source: str | Source, options: ReadOptions | None = None) -> Open
     return replace(table, reading=given)
 
 
-def _open_parquet(name: str, sources: Sequence[Source]) -> OpenTable:
-    """Read Parquet files that make up one table."""
-    names, parts, n_bytes = scan_parquet(sources)
-    allowed = min(sources[0].max_bytes, sum(map(allowed_memory, sources)))
-    refuse_large(n_bytes, name, allowed)
-    if not names or not parts:
-        return OpenTable(name, pa.table({}), tuple(parts))
-    return OpenTable(name, _join(binary_tables(parts, names), name, allowed), tuple(parts))
-
-
-def _join(batches: Iterable[Any], name: str, most: int) -> Any:
-    """Put batches together, unless they take too much memory."""
-    kept, n_bytes = [], 0
-    for batch in batches:
-        kept.append(batch)
-        n_bytes += batch.nbytes + named_bytes(batch)
-        refuse_large(n_bytes, name, most)
-    return pa.concat_tables(kept)
-
-
 def _open_file(source: Source, given: ReadOptions) -> OpenTable:
-    """Open a file by its kind; read it, if its kind is only read whole."""
+    """Read a file by its kind, which its first bytes name."""
     start = next(source.pieces(64), b"")
     facts: tuple[Fact, ...] = ()
     if start.startswith(PARQUET):
-        return _open_parquet(source.name, [source])
+        return OpenTable(source.name, *read_parquet(source.name, [source]))
     if start.startswith(ARROW):
-        data = _join(read_apart(parse_arrow, source), source.name, allowed_memory(source))
-        return OpenTable(source.name, data, (Part(source, None, 0, data.num_rows),))
+        data = read_arrow(source)
+        return OpenTable(source.name, data, (whole_part(source, data),))
     if start.startswith((ZIP, OLE)):
         data, parts, facts = read_sheet(source, given)
     elif start.startswith(STATISTICS):
         data = read_statistics(source)
-        parts = (Part(source, None, 0, data.num_rows),)
+        parts = (whole_part(source, data),)
     else:
         data, kind, facts = open_text(source, start, given)
-        parts = (Part(source, None, 0, data.num_rows, given.skip_last),)
+        parts = (whole_part(source, data, given.skip_last),)
         return OpenTable(source.name, data, parts, kind, notes=facts)
     names, renamed = unique_names(data.column_names)
     notes = (*facts, *renamed)

@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,7 +25,7 @@ from pckid.frontends.tables.formulas import count_unsolved
 from pckid.frontends.tables.headers import Range, cell_text, find_header
 from pckid.frontends.tables.isolation import read_apart
 from pckid.frontends.tables.sources import Source, refuse_large, refuse_wide, require_library
-from pckid.frontends.tables.table import Part, SheetRows, as_whole
+from pckid.frontends.tables.table import Part, Sheet, as_whole
 
 if TYPE_CHECKING:  # The process that reads workbooks needs no more.
     from pckid.frontends.options import ReadOptions
@@ -55,7 +56,8 @@ class SheetTable(NamedTuple):
     """The table of a sheet."""
 
     data: Any  # pyarrow.Table of shape (n_rows, n_columns)
-    rows: SheetRows
+    sheet: Sheet
+    numbers: Any  # of its rows (n_rows,)
     n_below: int  # rows below the table that were left out
     facts: list[Fact]
 
@@ -68,9 +70,8 @@ def read_sheet(
     how = {key: getattr(given, key) for key in _OPTIONS}
     told, *tables = read_apart(parse_workbook, source, **how)
     parts: list[Part] = []
-    for n_rows, n_below, rows in told["sheets"]:
-        start = parts[-1].start + (parts[-1].n_rows or 0) if parts else 0
-        parts.append(Part(source, None, start, n_rows, n_below, rows))
+    for numbers, n_below, sheet in told["sheets"]:
+        parts.append(Part(source, sum(len(p.numbers) for p in parts), numbers, n_below, sheet))
     return pa.concat_tables(tables), tuple(parts), tuple(told["facts"])
 
 
@@ -99,7 +100,7 @@ def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iter
         found += [_parse_sheet(workbook.get_sheet_by_name(other), **how) for other in alike]
     facts = [] if every else found[0].facts
     with _open_content(source) as file:
-        n_unsolved = sum(count_unsolved(file, read.rows.name) for read in found)
+        n_unsolved = sum(count_unsolved(file, read.sheet.name) for read in found)
     if n_unsolved:
         facts.append(Fact("formulas_without_results", {"n_cells": n_unsolved}))
     if alike and not every:
@@ -116,7 +117,7 @@ def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iter
     data, inexact = _write_numbers(data)
     facts += [Fact("digits_lost", {"column": name}) for name in inexact]
     yield {
-        "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
+        "sheets": [(read.numbers, read.n_below, read.sheet) for read in found],
         "facts": facts,
     }
     yield data
@@ -171,8 +172,9 @@ def _parse_sheet(
     if n_notes > skip_last:
         facts.append(Fact("notes_below", {"n_rows": n_notes}))
     data = data.slice(0, max(data.num_rows - max(skip_last - n_notes, 0), 0))
-    where = SheetRows(begin, tuple(blank), cells.name)
-    return SheetTable(data, where, max(skip_last, n_notes), facts)
+    numbers = np.setdiff1d(np.arange(data.num_rows + len(blank)) + begin, blank)
+    sheet, n_below = Sheet(cells.name, begin), max(skip_last, n_notes)
+    return SheetTable(data, sheet, numbers[: data.num_rows], n_below, facts)
 
 
 def open_workbook(source: Source) -> Any:
