@@ -9,8 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pckid.frontends.tables import numbers as module
-from pckid.frontends.tables.categories import read_columns
-from pckid.frontends.tables.kinds import Reading, ReadingRules
 from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.frontends.tables.table import FileTable, null_where
 from pckid.frontends.tables.text import TextFormat
@@ -24,10 +22,9 @@ def table(values, decimal="."):
 
 
 def numbers(values, missing=DEFAULT, decimal="."):
-    read, plainly = table(values, decimal), {"a": Reading("text")}
-    columns = read_columns(read, ["a"], ReadingRules(missing), plainly)
-    assert not columns.wrong, columns.wrong
-    return columns.X[:, 0]
+    found = try_numbers(table(values, decimal), "a", missing)
+    assert isinstance(found, np.ndarray), found
+    return found
 
 
 def test_ways_to_write_a_number():

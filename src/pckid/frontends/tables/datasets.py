@@ -19,9 +19,8 @@ from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.frontends.tables.binary import ARROW, PARQUET, find_files
-from pckid.frontends.tables.categories import Columns
 from pckid.frontends.tables.choosing import choose_columns
-from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import OpenTable, open_table

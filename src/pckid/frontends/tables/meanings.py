@@ -37,14 +37,15 @@ def numbers_name_rows(values: np.ndarray) -> bool:
     return n * (n - 1) / (2 * (float(np.ptp(seen)) + 1)) > _REPEATS
 
 
-def texts_name_rows(n_rows: int, n_observed: int, n_distinct: int) -> bool:
-    """Return whether the texts of a column name the rows: each has one, and no two agree."""
-    return n_rows == n_observed == n_distinct > 1
+def kind_of_texts(n_rows: int, n_observed: int, n_distinct: int) -> str:
+    """Tell categories from texts that name the rows, each its own, and from names and remarks.
 
-
-def texts_are_free(n_observed: int, n_distinct: int) -> bool:
-    """Return whether texts are names or remarks: mostly different, too many for categories."""
-    return n_distinct > _FEW_TEXTS and 2 * n_distinct > n_observed
+    Names and remarks are mostly different, and too many for categories.
+    """
+    if n_rows == n_observed == n_distinct > 1:
+        return "row name"
+    is_free = n_distinct > _FEW_TEXTS and 2 * n_distinct > n_observed
+    return "free text" if is_free else "category"
 
 
 def looks_like_identifier(values: np.ndarray) -> bool:

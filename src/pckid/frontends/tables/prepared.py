@@ -12,9 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.categories import Columns, read_columns, text_column
 from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.kinds import Reading, ReadingRules, find_readings
+from pckid.frontends.tables.kinds import (
+    Columns,
+    Reading,
+    ReadingRules,
+    read_columns,
+    text_column,
+)
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.text import TextFormat
 from pckid.input.cells import as_text
@@ -113,8 +118,7 @@ class Prepared:
     def outcome(self, name: str) -> list[Any]:
         """Read a column to compare clusters in, as others are read; None where missing."""
         rules = self.rules._replace(kept=self.rules.kept | {name})
-        readings, plain = find_readings(self.table.rows, [name], rules)
-        found = read_columns(self.table.rows, [name], rules, readings, plain)
+        _, found = read_columns(self.table.rows, [name], rules, always=[name])
         if name in found.wrong:
             cells = text_column(self.table.rows, name, rules.missing)
             return list(cells.to_pylist())

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from pckid.frontends.options import ColumnOptions, Fix, pairs_of
-from pckid.frontends.tables.categories import Columns, read_columns
 from pckid.frontends.tables.choosing import (
     Known,
     choose_columns,
@@ -25,7 +24,7 @@ from pckid.frontends.tables.choosing import (
     use_known_columns,
 )
 from pckid.frontends.tables.findings import Doubt, Fact, advice
-from pckid.frontends.tables.kinds import Reading, expect_numbers, find_readings
+from pckid.frontends.tables.kinds import Columns, Reading, read_columns
 from pckid.frontends.tables.meanings import find_case_and_time
 from pckid.frontends.tables.numbers import WORDS, MissingTokens, try_numbers
 from pckid.frontends.tables.prepared import Prepared
@@ -94,19 +93,18 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
-    readings, plain = find_readings(table.rows, names + options.times, rules)
+    read, numeric = names + options.times, names if known else ()
+    readings, columns = read_columns(table.rows, read, rules, options.times, numeric)
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=rules.kept.union(names))
-        readings, plain = find_readings(table.rows, names + options.times, rules)
+        readings, columns = read_columns(table.rows, read, rules, options.times, numeric)
     if known is not None:
-        readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
         left_out = dict.fromkeys(left_out, "unknown")
-    used = [name for name in names if rules.uses(name, readings[name].kind)]
+    read = [*columns.readings]
+    used = [name for name in read if name not in options.times]
     row_names = options.row_names
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
-    read = used + options.times
-    columns = read_columns(table.rows, read, rules, readings, plain)
     problems = find_problems(columns, rules, table) if read else []
     if options.lines is None:
         problems += [] if known or options.row_names else _find_lines(table, columns, readings)
