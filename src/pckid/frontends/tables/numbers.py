@@ -40,7 +40,7 @@ LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
 """A cell that holds a limit, "<0.5" or "90+", and the number in it."""
 
 MAX_TEXTS = 20
-_FEW_ROWS = 5
+_MAX_LISTED = 50
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
 
 
@@ -244,7 +244,7 @@ def _parse_texts(
     return NotNumbers(
         int(wrong.sum()), len(observed) - observed.null_count, observed[row].as_py(), row + 1,
         tuple((texts[i]["values"].as_py(), texts[i]["counts"].as_py()) for i in commonest.tolist()),
-        tuple((np.flatnonzero(wrong) + 1).tolist()) if wrong.sum() <= _FEW_ROWS else (),
+        tuple((np.flatnonzero(wrong) + 1).tolist()) if wrong.sum() <= _MAX_LISTED else (),
     )  # fmt: skip
 
 

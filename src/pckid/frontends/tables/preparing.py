@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pckid.frontends.options import ColumnOptions, Fix, pairs_of
 from pckid.frontends.tables.choosing import (
@@ -26,7 +28,14 @@ from pckid.frontends.tables.choosing import (
 from pckid.frontends.tables.findings import Doubt, Fact, advice
 from pckid.frontends.tables.kinds import Columns, Reading, read_columns
 from pckid.frontends.tables.meanings import find_case_and_time
-from pckid.frontends.tables.numbers import WORDS, MissingTokens, try_numbers
+from pckid.frontends.tables.numbers import (
+    WORDS,
+    MissingTokens,
+    holds_token,
+    is_text,
+    split_token,
+    try_numbers,
+)
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import (
     ABOUT_USE,
@@ -36,7 +45,7 @@ from pckid.frontends.tables.problems import (
 )
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.shapes import find_shapes
-from pckid.frontends.tables.table import release_memory
+from pckid.frontends.tables.table import count_different, release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
@@ -75,6 +84,9 @@ def prepare(
         for option, value in pairs_of(fresh):
             table = table.without_last(value) if option == "skip_last" else table
             table = table.without_first(value) if option == "skip_below" else table
+            if option == "drop_rows":
+                here = set(map(str, table.parts[0].numbers))
+                table = table.without_rows([row for row in value.split(",") if row in here])
         found = _prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
@@ -86,6 +98,8 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
         return value > table.parts[-1].n_below
     if option == "skip_below":
         return value > table.n_skipped
+    if option == "drop_rows":
+        return not {*value.split(",")}.isdisjoint(map(str, table.parts[0].numbers))
     return options.with_fixes([fix]) != options
 
 
@@ -128,6 +142,8 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
+        given = {split_token(token, table.names)[1] for token in options.na_values}
+        problems += _find_words(table, columns, given)
         facts = list(_kept_words(columns.counts))
     else:
         columns, facts = match_known_categories(columns, known)
@@ -241,3 +257,21 @@ def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
         words = {text: n for text, n in texts.items() if text.lower() in WORDS}
         if words:
             yield Fact("words_kept", {"column": name, "words": words})
+
+
+def _find_words(table: OpenTable, columns: Columns, given: Collection[str]) -> Iterator[Doubt]:
+    """Report words for missing, but those given, that may be categories: NA beside EU and AS.
+
+    They are as frequent as the categories of their column, and no other column holds them.
+    """
+    for name, counts in columns.counts.items():
+        column = table.data.column(name)
+        usual = float(np.median([*counts.values()])) if counts else np.inf
+        if not is_text(column.type) or len(column) - counts.total() < usual:
+            continue
+        texts, n_cells = count_different(pc.utf8_trim_whitespace(column.cast(pa.string())))
+        for text, n in zip(texts.to_pylist(), n_cells.tolist(), strict=True):
+            is_word = text.isalpha() and text not in counts and text not in given
+            others = (other for other in table.names if other != name)
+            if is_word and n >= usual and not any(holds_token(table.rows, o, text) for o in others):
+                yield Doubt("word for missing", name, (), {"text": text, "n_cells": n})

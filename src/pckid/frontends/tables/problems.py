@@ -33,6 +33,7 @@ ABOUT_USE = frozenset(
 )
 """Problems that ask whether a column should be used, and as what."""
 _MAX_CODES = 5
+_FEW_ROWS = 5
 _REPEATED = 5  # rows for each different value of a column of codes
 # In days since 1970: databases write 9999-12-31 where something has not ended.
 _LAST_DAY = 2_932_896
@@ -124,7 +125,31 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Doubt("outlier", name, (), {"value": f"{outlier:g}"}))
             found += _number_problems(name, values, reading, rows)
+    found = _leave_rows_out(found, table)
     return [extra, *found] if extra else found
+
+
+def _leave_rows_out(problems: list[Doubt], table: OpenTable) -> list[Doubt]:
+    """Advise to leave rows out in which several columns hold text, such as headings that repeat.
+
+    So where columns would be dropped for these rows; and of one column, only few rows are listed.
+    """
+    texts = [p for p in problems if p.code == "text among numbers" and p.data["rows"]]
+    n_columns = Counter(tuple(p.data["rows"]) for p in texts)
+    drops = [p for p in texts if n_columns[tuple(p.data["rows"])] > 1]
+    drops = [p for p in drops if p.fix[0].option == "drop"]
+    rows = sorted({row for problem in drops for row in problem.data["rows"]})
+    fix = set_option("drop_rows", ",".join([*table.reading.drop_rows, *map(str, rows)]))
+
+    def settle(problem: Doubt) -> Doubt:
+        if problem in drops:
+            return problem._replace(fix=(fix,))
+        listed = problem.data.get("rows", ())
+        if len(listed) > _FEW_ROWS and n_columns[tuple(listed)] == 1:
+            return problem._replace(data={**problem.data, "rows": []})
+        return problem
+
+    return [settle(problem) if problem in texts else problem for problem in problems]
 
 
 def find_known_groups(columns: Columns, rules: ReadingRules) -> Doubt | None:
