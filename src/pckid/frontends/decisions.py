@@ -253,8 +253,8 @@ def list_offers(doubt: Doubt) -> list[Offer]:
         case "spelling variants" if fix:
             return [("Take as one", fix), ("Leave as it is", ())]
         case "word for missing":
-            keep = set_option("not_missing", data["text"])
-            return [("It means missing", ()), ("It is a category", (keep,))]
+            taken = set_option("not_missing", data["text"])
+            return [("It means missing", ()), ("It is a category", (taken,))]
         case "same order":
             others = list(dict.fromkeys(pair[1] for pair in data["pairs"]))
             drops = tuple(drop_column(other) for other in others)

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
 from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
-from pckid.frontends.tables.extra_rows import find_totals
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules, fold_text
 from pckid.frontends.tables.meanings import looks_like_identifier
 from pckid.frontends.tables.numbers import LIMIT, NotNumbers
 from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.shapes import find_totals
 from pckid.frontends.tables.table import FileTable, Part, name_row
 from pckid.input.sentinels import find_codes
 

@@ -19,11 +19,18 @@ import pyarrow as pa
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.binary import ARROW, PARQUET, find_files, read_arrow, read_parquet
+from pckid.frontends.tables.binary import (
+    ARROW,
+    PARQUET,
+    STATISTICS,
+    find_files,
+    read_arrow,
+    read_parquet,
+    read_statistics,
+)
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.headers import unique_names
 from pckid.frontends.tables.sources import Source, find_source
-from pckid.frontends.tables.statfiles import STATISTICS, read_statistics
 from pckid.frontends.tables.table import FileTable, Part, Sheet, whole_part
 from pckid.frontends.tables.text import TextFormat, open_text
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
