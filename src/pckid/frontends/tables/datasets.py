@@ -20,7 +20,7 @@ from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.frontends.tables.binary import ARROW, PARQUET, find_files
 from pckid.frontends.tables.choosing import choose_columns
-from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules
+from pckid.frontends.tables.kinds import Reading, ReadingRules
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import OpenTable, open_table
@@ -159,8 +159,8 @@ def _choose(
     except ValueError as error:
         raise TableError(f"{path}: {error}") from None
     readings = {n: Reading("category" if n in rows.counts else "number") for n in used}
-    columns = Columns(np.empty((0, len(used))), {}, readings, {}, rows.counts)
     prepared = Prepared(
-        table, options, tuple(used), left_out, readings, ReadingRules(), options.row_names, columns
-    )
+        table, options, tuple(used), left_out, readings, ReadingRules(), options.row_names,
+        np.empty((0, len(used))), {}, rows.counts,
+    )  # fmt: skip
     return prepared, rows

@@ -50,6 +50,8 @@ _OTHER_ORDERS = ("year-month-day", "year-month")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 """What may become of dates; or letters of strptime, by which they are written."""
 _TIMES = ("date", "duration")
+NUMERIC = ("number", "text", *_TIMES)
+"""Kinds that are read as numbers."""
 _LEADING_ZEROS = r"^ *0\d+ *$"  # that numbers do not need
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -68,10 +70,6 @@ class ReadingRules(NamedTuple):
     def dates_of(self, name: str) -> str:
         """What is to become of a column if it holds dates."""
         return self.dates.get(name, self.dates.get("", "leave-out"))
-
-    def format_of(self, name: str) -> NumberFormat | None:
-        """The format set for a column."""
-        return self.numbers.get(name, self.numbers.get(""))
 
     def uses(self, name: str, kind: str) -> bool:
         """Whether a column of a kind is used: names of rows and free text never, dates if asked."""
@@ -103,11 +101,6 @@ class Reading(NamedTuple):
     def is_plain(self) -> bool:
         """Whether all cells are plain numbers."""
         return self.kind == "number" and self.form is None
-
-    @property
-    def is_number(self) -> bool:
-        """Whether the column is to be read as numbers."""
-        return self.kind in ("number", "text", *_TIMES)
 
 
 class Columns(NamedTuple):
@@ -147,7 +140,7 @@ def read_columns(
             X[:, j] = X[:, place[name]]
     X, found = X[:, : len(used)], {name: readings[name] for name in used}
     rest = {name: j for j, name in enumerate(used) if name not in place}
-    forms = {name: found[name].form for name in rest if found[name].is_number}
+    forms = {name: found[name].form for name in rest if found[name].kind in NUMERIC}
     wrong: dict[str, NotNumbers] = {}
     for name, values in zip(forms, try_columns(table, [*forms], rules.missing, forms), strict=True):
         if isinstance(values, NotNumbers):
@@ -290,7 +283,7 @@ def _glance(
         return _kind_of_numbers(values, name, rules)
     if "%" in rules.dates_of(name):
         return Reading("date", date=DateFormat(rules.dates_of(name)))
-    if rules.format_of(name):
+    if rules.numbers.get(name, rules.numbers.get("")):
         return None
     if isinstance(values, np.ndarray):
         # Where commas delimit no cells they may be decimal, and points thousands separators.
@@ -335,9 +328,8 @@ def _decide(
     evidence: str | None = None,
 ) -> Reading:
     """Decide how a column of text is read by the counts of its cells."""
-    choice = choose_format(
-        counts, decimal=rules.decimal, evidence=evidence, form=rules.format_of(name)
-    )
+    form = rules.numbers.get(name, rules.numbers.get(""))
+    choice = choose_format(counts, decimal=rules.decimal, evidence=evidence, form=form)
     n_numbers = choice.n_fitting if choice else 0
     if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
         return choose_date_format(counts, rules.dates_of(name))

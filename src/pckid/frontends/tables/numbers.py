@@ -219,7 +219,11 @@ def _parse_texts(
 ) -> np.ndarray | NotNumbers:
     """Parse a column of text."""
     if isinstance(form, NumberFormat) and form.is_plain:
-        plain = parse_plain(_usual_cells(column, missing), form.decimal)
+        # Most cells that mean missing are spelled as usual, without blanks.
+        spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
+        tokens = pa.array(sorted(missing.texts | spelled), column.type)
+        usual = null_where(pc.is_in(column, value_set=tokens), column)
+        plain = parse_plain(usual, form.decimal)
         if plain is not None:
             return plain
     observed = observed_cells(column, missing)
@@ -246,13 +250,6 @@ def _parse_texts(
         tuple((texts[i]["values"].as_py(), texts[i]["counts"].as_py()) for i in commonest.tolist()),
         tuple((np.flatnonzero(wrong) + 1).tolist()) if wrong.sum() <= _MAX_LISTED else (),
     )  # fmt: skip
-
-
-def _usual_cells(column: Any, missing: MissingTokens) -> Any:
-    """Take the texts that mean missing away if they are spelled as usual, without blanks."""
-    spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
-    tokens = pa.array(sorted(missing.texts | spelled), column.type)
-    return null_where(pc.is_in(column, value_set=tokens), column)
 
 
 def _as_number(token: str) -> float:

@@ -149,8 +149,9 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
         problems += find_other_units(known.units, columns.readings)
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
-        columns, (*_notes(left_out, readings), *facts, *joined),
-        tuple(problems), read_weight_column(table, options.weights, rules.missing),
+        columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
+        (*_notes(left_out, readings), *facts, *joined), tuple(problems),
+        read_weight_column(table, options.weights, rules.missing),
     )  # fmt: skip
 
 

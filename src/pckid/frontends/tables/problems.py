@@ -19,7 +19,7 @@ from pckid.frontends.tables.meanings import looks_like_identifier
 from pckid.frontends.tables.numbers import LIMIT, NotNumbers
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.shapes import find_totals
-from pckid.frontends.tables.table import FileTable, Part, name_row
+from pckid.frontends.tables.table import FileTable, name_row
 from pckid.input.sentinels import find_codes
 
 NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
@@ -194,13 +194,6 @@ def find_outlier(values: np.ndarray) -> float | None:
     return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
 
 
-def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None) -> Doubt:
-    """Report that a row, counted from 1, holds an infinite number: as a text, or as such."""
-    fix = take_as_missing(cell.strip()) if isinstance(cell, str) else drop_column(name)
-    data = {"where": name_row(parts, row)}
-    return Doubt("infinite numbers", name, (row,), data, (fix,), True)
-
-
 def _find_doubt(name: str, reading: Reading) -> Doubt | None:
     """Report what must be asked about the way a column is written."""
     choice = reading.choice
@@ -308,7 +301,10 @@ def _number_problems(
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = int(infinite[0])
-        yield infinite_number(name, row + 1, rows.parts, rows.data.column(name)[row].as_py())
+        cell = rows.data.column(name)[row].as_py()
+        fix = take_as_missing(cell.strip()) if isinstance(cell, str) else drop_column(name)
+        data = {"where": name_row(rows.parts, row + 1)}
+        yield Doubt("infinite numbers", name, (row + 1,), data, (fix,), True)
     if reading.kind != "number" or reading.choice:
         return
     seen = values[np.isfinite(values)]

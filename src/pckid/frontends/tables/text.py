@@ -188,17 +188,27 @@ def sniff(
         titled = header and skip_first is None
         table = [cells for _, cells in records]
         begins[sign] = records, *(_first_of_table(table) if titled else (0, False))
-    chosen = max(begins, key=lambda sign: _score_delimiter(*begins[sign][:2]))
+
+    def score(sign: str) -> tuple[float, bool, int]:
+        """Score a delimiter: rows as long as the first, of several cells; no titles; cells."""
+        records, first, _ = begins[sign]
+        widths = [len(cells) for _, cells in records[first:]]
+        body = widths[:-1] or widths  # The last record may be cut off by the sample.
+        share = body.count(widths[0]) / len(body) if widths[0] > 1 else 0.0
+        return share, first == 0 or not share, widths[0]
+
+    chosen = max(begins, key=score)
     records, first, is_data = begins[chosen]
     if delimiter is None and header and len(records[first][1]) == 1 and sample.startswith('"'):
         # As R's `write.table` has it by default: quoted names, and spaces between cells.
         spaced = _records(sample, " ")
         if _has_row_names([cells for _, cells in spaced]):
             chosen, records, first, is_data = " ", spaced, 0, False
-    if decimal is None:
-        decimal = _decimal_sign(
-            [cell.strip() for _, cells in records[first + 1 :] for cell in cells]
-        )
+    if decimal is None:  # A point unless only commas are seen
+        below = [cell.strip() for _, cells in records[first + 1 :] for cell in cells]
+        commas = [cell for cell in below if _COMMA_NUMBER.fullmatch(cell)]
+        plain = any(map(_POINT_NUMBER.fullmatch, below)) or all(map(_THOUSANDS.fullmatch, commas))
+        decimal = "." if plain else ","
     # The record counts whole, however long it is.
     line, names = _records(body, chosen, first + 1)[first]
     row_names = header and _has_row_names([cells for _, cells in records[first:]])
@@ -267,24 +277,6 @@ def _records(
         return found or [(0, [""])]
     finally:
         csv.field_size_limit(limit)
-
-
-def _score_delimiter(records: list[tuple[int, list[str]]], first: int) -> tuple[float, bool, int]:
-    """Score a delimiter: rows as long as the first, of several cells; no titles; then cells."""
-    widths = [len(cells) for _, cells in records[first:]]
-    if widths[0] < 2:
-        return 0.0, True, 1
-    # The last record may be cut off by the sample.
-    body = widths[:-1] or widths
-    return body.count(widths[0]) / len(body), first == 0, widths[0]
-
-
-def _decimal_sign(cells: list[str]) -> str:
-    """Return the decimal separator: a point unless only commas are seen."""
-    commas = [cell for cell in cells if _COMMA_NUMBER.fullmatch(cell)]
-    if not commas or any(_POINT_NUMBER.fullmatch(cell) for cell in cells):
-        return "."
-    return "." if all(_THOUSANDS.fullmatch(cell) for cell in commas) else ","
 
 
 def read_text(content: bytes, kind: TextFormat, name: str, header: bool, n_below: int = 0) -> Any:
