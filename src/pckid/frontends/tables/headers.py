@@ -51,11 +51,6 @@ def find_names(rows: Grid) -> NamesRow:
     used = [j for j, n_cells in enumerate(columns) if n_cells >= fewest]
     counts = [sum(bool(row[j]) for j in used) for row in kinds]
 
-    def is_title(i: int) -> bool:
-        # The index of a data frame has no name.
-        only_corner = not kinds[i][used[0]] and counts[i] == len(used) - 1
-        return 2 * counts[i] <= len(used) and not only_corner
-
     def above_numbers(i: int) -> list[str]:
         """List what the row holds above columns of numbers."""
         below = {j: [row[j] for row in kinds[i + 1 :] if row[j]] for j in used}
@@ -74,7 +69,14 @@ def find_names(rows: Grid) -> NamesRow:
             and len(set(texts)) == len(texts)
         )
 
-    n_titles = next((k for k, i in enumerate(filled) if not is_title(i)), 0)
+    # A title fills at most half of the columns; the index of a data frame has no name.
+    left = used[0] if used else 0
+    no_titles = (
+        k
+        for k, i in enumerate(filled)
+        if 2 * counts[i] > len(used) or (not kinds[i][left] and counts[i] == len(used) - 1)
+    )
+    n_titles = next(no_titles, 0)
     found = filled[n_titles if n_titles <= _MAX_TITLES else 0]
     is_remark = str(rows[found][0]).lstrip().startswith("#")
     if is_remark or not {"number", "value"}.isdisjoint(kinds[found]):

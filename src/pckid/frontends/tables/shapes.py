@@ -68,9 +68,13 @@ def find_twins(X: np.ndarray) -> list[tuple[int, int, float]]:
     """
     X = np.where(np.isfinite(X), X, np.nan)
     used = [j for j in range(X.shape[1]) if len(np.unique(X[~np.isnan(X[:, j]), j])) > 2]
-    scores = np.column_stack([_scores(X[:, j]) for j in used] or [np.empty((len(X), 0))])
-    seen = (scores != 0).astype(float)
-    norms = np.sqrt((scores**2).T @ seen)
+    # Ranks around 0, which is also where a number is missing
+    seen = ~np.isnan(X[:, used])
+    scores = np.zeros(seen.shape)
+    for k, j in enumerate(used):
+        ranks = _rank(X[seen[:, k], j])
+        scores[seen[:, k], k] = ranks - ranks.mean()
+    norms = np.sqrt((scores**2).T @ seen.astype(float))
     near = np.abs(scores.T @ scores) >= _NEARLY * np.maximum(norms * norms.T, 1e-12)
     found = []
     for a, b in np.argwhere(np.triu(near, 1)).tolist():
@@ -82,16 +86,6 @@ def find_twins(X: np.ndarray) -> list[tuple[int, int, float]]:
             if abs(correlation) > _SAME:
                 found.append((i, j, correlation))
     return found
-
-
-def _scores(column: np.ndarray) -> np.ndarray:
-    """Rank the numbers of a column (n_rows,) around 0; exactly 0 where missing, never elsewhere."""
-    seen = ~np.isnan(column)
-    ranks = _rank(column[seen])
-    scores = np.zeros(len(column))
-    centred = ranks - ranks.mean()
-    scores[seen] = np.where(centred == 0, 1e-9, centred)
-    return scores
 
 
 def _rank(values: np.ndarray) -> np.ndarray:

@@ -61,7 +61,16 @@ def open_text(
     """Find out how a text is written and read it; give its rows as texts, its format, and notes."""
     if given.decimal not in (None, ".", ","):
         raise OptionError(f"{given.decimal!r} is neither '.' nor ','.", "decimal")
-    delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
+    delimiter, skip_first = given.delimiter, given.skip_first
+    if delimiter in ("tab", "\\t"):
+        delimiter = "\t"
+    elif delimiter is not None and len(delimiter) != 1:
+        raise OptionError(f"{delimiter!r} is not one character.", "delimiter")
+    elif delimiter and (not delimiter.isascii() or delimiter in '"\r\n\0'):
+        raise OptionError(
+            f"{delimiter!r} cannot separate cells. Give an ASCII character, no quote or line end.",
+            "delimiter",
+        )
     content, encoding = _decode(source, start, given)
     text = content[:_SAMPLE].decode("utf-8", "ignore")
     # The header counts whole, however long its names are.
@@ -89,20 +98,6 @@ def open_text(
         keys = ("column", "row", "n_rows")
         notes = *notes, Fact("quoted_rows", dict(zip(keys, swallowed, strict=True)))
     return data, kind, notes
-
-
-def _check_delimiter(delimiter: str | None) -> str | None:
-    """Read the delimiter of cells; None: to be detected."""
-    if delimiter in (None, "tab", "\\t"):
-        return delimiter and "\t"
-    if len(delimiter) != 1:
-        raise OptionError(f"{delimiter!r} is not one character.", "delimiter")
-    if not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise OptionError(
-            f"{delimiter!r} cannot separate cells. Give an ASCII character, no quote or line end.",
-            "delimiter",
-        )
-    return delimiter
 
 
 def _decode(source: Source, start: bytes, given: ReadOptions) -> tuple[bytes, str]:

@@ -88,12 +88,11 @@ def find_sheets(source: Source) -> tuple[list[str], int]:
     return names, place
 
 
-def parse_sheet_names(source: Source) -> Iterator[Any]:
+def parse_sheet_names(source: Source) -> Iterator[tuple[list[str], int]]:
     """Yield what `find_sheets` gives."""
     workbook = open_workbook(source)
-    found, _, _ = choose_sheet(workbook, None, source.name)
     names = sheet_names(workbook)[1]
-    yield names, names.index(found)
+    yield names, names.index(choose_sheet(workbook, None, source.name)[0])
 
 
 def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iterator[Any]:
