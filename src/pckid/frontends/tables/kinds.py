@@ -149,6 +149,7 @@ def read_columns(
     columns = Columns(X, {}, found, wrong, {}, joined := {})
     for name, j in rest.items():
         cells = text_column(table, name, rules.missing)
+        cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
         coded = cells.dictionary_encode()
         texts, index = coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy()
         counts = Counter(dict(zip(texts, np.bincount(index + 1)[1:].tolist(), strict=True)))
@@ -181,8 +182,7 @@ def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
     """Read a column as an Arrow array of texts without blanks around them; null where missing."""
     column, missing = table.data.column(name), missing.of(name).among_texts
     if is_text(column.type):
-        cells = observed_cells(column, missing)
-        return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+        return observed_cells(column, missing)
     try:
         coded = column.combine_chunks().dictionary_encode()
         values, index = coded.dictionary.to_pylist(), coded.indices

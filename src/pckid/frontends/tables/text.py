@@ -93,7 +93,7 @@ def open_text(
         notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
     kind = kind._replace(encoding=encoding)
     data = read_text(content, kind, source.name, given.header, given.skip_last)
-    data = data.rename_columns(names)
+    data, content = data.rename_columns(names), b""  # No longer needed: it is as large as the file.
     if swallowed := _find_quoted_rows(data, kind.delimiter):
         keys = ("column", "row", "n_rows")
         notes = *notes, Fact("quoted_rows", dict(zip(keys, swallowed, strict=True)))
