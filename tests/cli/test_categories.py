@@ -107,12 +107,13 @@ def test_reports_and_parquet_keep_the_texts(pckid, mixed):
 
 def read(path, declared=()):
     options = ColumnOptions(columns=("a",), categorical=tuple(declared))
-    return prepare(open_table(str(path)), options).columns
+    return prepare(open_table(str(path)), options)
 
 
 def test_cells_are_trimmed_and_missing_ones_found(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n red ,1\nNA,2\nblue,3\n?,4\nred,5\n")
-    X, texts, *_ = read(tmp_path / "t.csv")
+    found = read(tmp_path / "t.csv")
+    X, texts = found.X, found.texts
     assert texts == {"a": ["red", None, "blue", None, "red"]}
     np.testing.assert_array_equal(X[:, 0], [1, np.nan, 0, np.nan, 1])
 

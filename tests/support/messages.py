@@ -37,6 +37,7 @@ PROBLEMS = [
     Doubt("known groups", "seg", (),
             {"n_observed": 20, "n_rows": 1945, "n_distinct": 3, "is_text": True}),
     Doubt("long tails", "bodywt", (), {"columns": ["bodywt", "brainwt"]}),
+    Doubt("word for missing", "region", (), {"text": "NA", "n_cells": 43}),
     Doubt("same order", "awake", (), {"pairs": [("sleep_total", "awake", -1.0)]}),
 ]  # fmt: skip
 NOTES = [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pckid.frontends.tables.meanings import find_case_and_time, numbers_name_rows, texts_name_rows
+from pckid.frontends.tables.meanings import find_case_and_time, kind_of_texts, numbers_name_rows
 
 
 def test_numbers_that_count_name_rows():
@@ -21,9 +21,9 @@ def test_a_few_rows_without_a_number_may_be_there():
 
 
 def test_texts_that_are_all_different_name_rows():
-    assert texts_name_rows(30, 30, 30)
+    assert kind_of_texts(30, 30, 30) == "row name"
     for counts in ((1, 1, 1), (30, 29, 29), (30, 30, 29)):
-        assert not texts_name_rows(*counts)
+        assert kind_of_texts(*counts) != "row name"
 
 
 def test_measurements_are_seldom_taken_for_names():

@@ -454,3 +454,34 @@ def test_a_model_knows_whether_a_column_holds_known_groups(prepared):
     columns = {"size": SIZES, "seg": few_cells(["gold", "basic"] * 4)}
     known = Known(("size", "seg"), {"seg": ["basic", "gold"]}, {})
     assert codes_of(prepared(columns, known)) == []
+
+
+def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepared):
+    regions = ["NA", "EU", "AS"] * 20
+    found = prepared({"region": regions, "x": NUMBERS * 2})
+    [doubt] = [each for each in found.problems if each.code == "word for missing"]
+    assert (doubt.column, doubt.data, doubt.stops) == (
+        "region",
+        {"text": "NA", "n_cells": 20},
+        False,
+    )
+    assert found.texts["region"][:3] == [None, "EU", "AS"]
+    # Where it is settled, or means missing in other columns, or is rare, nothing is asked.
+    for options in ({"na_values": ["NA"]}, {"not_missing": ["NA"]}):
+        assert not prepared({"region": regions, "x": NUMBERS * 2}, **options).problems
+    kept = prepared({"region": regions, "x": NUMBERS * 2}, not_missing=["NA"])
+    assert kept.counts["region"]["NA"] == 20
+    assert not prepared({"region": regions, "x": ["NA", *NUMBERS * 2][:60]}).problems
+    assert not prepared({"region": ["NA", *["EU", "AS"] * 20], "x": (NUMBERS * 2)[:41]}).problems
+
+
+def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prepared):
+    heads = {7, 19, 31, 43, 50, 55}
+    columns = {
+        name: [name if i in heads else str((i * k) % 29 / 4) for i in range(60)]
+        for name, k in (("x1", 7), ("x2", 11), ("x3", 13))
+    }
+    found = prepared(columns)
+    assert {each.fix for each in found.problems} == {(set_option("drop_rows", "8,20,32,44,51,56"),)}
+    taken = prepared(columns, take_advice=True)
+    assert (taken.names, taken.X.shape, taken.stops) == (("x1", "x2", "x3"), (54, 3), False)

@@ -19,8 +19,8 @@ from open_tables import read_source, scan_table
 from pckid.exceptions import TableError
 from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import set_option
-from pckid.frontends.tables.sniffing import sniff
 from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.text import sniff
 from pckid.frontends.wording import write_note
 
 PLAIN = b"a,b\n1,2\n3,\n"
@@ -172,20 +172,6 @@ def test_texts_and_categories_of_polars_are_read(tmp_path, write):
     data = read_source(str(tmp_path / "t")).data
     assert data.to_pydict() == texts
     assert not [kind for kind in data.schema.types if "view" in str(kind)]
-
-
-def test_periods_of_pandas_are_the_dates_on_which_they_start(tmp_path):
-    pd = pytest.importorskip("pandas")
-    lengths = ["Y", "Y-JUN", "Q", "Q-MAR", "M", "W", "W-WED", "D", "h", "min", "s"]
-    kept = {each: pd.period_range("1962-03-05", periods=40, freq=each) for each in lengths}
-    frame = pd.DataFrame(kept)
-    frame.loc[7] = pd.NaT
-    frame.to_parquet(tmp_path / "t.parquet")
-    data = read_source(str(tmp_path / "t.parquet")).data
-    for name in lengths:
-        expected = frame[name].dt.to_timestamp()
-        found = pd.Series(data.column(name).to_numpy().astype(expected.dtype))
-        pd.testing.assert_series_equal(found, expected, check_names=False)
 
 
 @pytest.mark.parametrize(

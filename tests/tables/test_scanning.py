@@ -17,11 +17,12 @@ from pyarrow.feather import write_feather
 
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables import scanning, text
+from pckid.frontends.tables import text
+from pckid.frontends.tables.headers import unique_names
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.text import TextFormat
 
 PLAIN = b"a,b\n1,2\n3,\n"
 # Few signs, so that quotes stand at all odd places.
@@ -33,21 +34,22 @@ def stored(content: bytes) -> Source:
 
 
 def rows_of(content: str, size: int):
-    """Read text of two columns in pieces of some size; an error is a result, too."""
+    """Read text of two columns in blocks of some size; an error is a result, too."""
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text, "PIECE", size)
-            found = text.read_text(stored(content.encode()), TextFormat(",", ".", 2), False)
+            patch.setattr(text, "_BLOCK", size)
+            patch.setattr(text, "_BYTES_PER_COLUMN", 1)
+            found = text.read_text(content.encode(), TextFormat(",", ".", 2), "t.csv", False)
     except TableError as error:
         return str(error)
     return [tuple(row.values()) for row in found.to_pylist()]
 
 
 @given(messy, st.integers(1, 12))
-def test_pieces_change_nothing(content, size):
-    in_pieces, at_once = rows_of(content, size), rows_of(content, 1 << 20)
+def test_blocks_change_nothing(content, size):
+    in_blocks, at_once = rows_of(content, size), rows_of(content, 1 << 20)
     # Of two things that are wrong, either may be found first.
-    assert in_pieces == at_once or (isinstance(in_pieces, str) and isinstance(at_once, str))
+    assert in_blocks == at_once or (isinstance(in_blocks, str) and isinstance(at_once, str))
 
 
 @given(st.lists(st.tuples(messy, messy), min_size=1, max_size=6), st.integers(1, 12))
@@ -69,9 +71,9 @@ def test_lines_above_and_records_below_are_left_out(rows, size, n_below, above, 
     csv.writer(sink, lineterminator=end * 2, quoting=csv.QUOTE_ALL).writerows(rows)
     content = "".join(line + end for line in above) + sink.getvalue()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "PIECE", size)
+        patch.setattr(text, "_BLOCK", size)
         kind = TextFormat(",", ".", 2, len(above))
-        table = text.read_text(stored(content.encode()), kind, False, n_below)
+        table = text.read_text(content.encode(), kind, "t.csv", False, n_below)
     found = [tuple(row.values()) for row in table.to_pylist()]
     assert found == rows[: max(len(rows) - n_below, 0)]
 
@@ -103,7 +105,7 @@ def test_a_text_that_unpacks_without_end_is_not_kept(tmp_path, monkeypatch):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 1_000_000))
     assert read_source(str(path), max_bytes=5 << 20).data.num_rows == 1_000_000
-    monkeypatch.setattr(scanning, "read_text", None)
+    monkeypatch.setattr(text, "_decode_as", None)
     with pytest.raises(TableError, match=r"0\.00293 GB unpacked"):
         read_source(str(path), max_bytes=3 << 20)
 
@@ -207,11 +209,11 @@ def test_an_arrow_file_is_read_up_to_the_limit(tmp_path):
 
 
 def test_columns_of_one_name_get_numbers():
-    names, facts = scanning.unique_names(["a", "a", "b", "a (2)", "a"])
+    names, facts = unique_names(["a", "a", "b", "a (2)", "a"])
     assert names == ["a", "a (3)", "b", "a (2)", "a (4)"]
     assert facts[0] == ("renamed", {"old": "a", "new": "a (3)"})
     assert facts[0] == ("renamed", {"old": "a", "new": "a (3)"})
-    assert scanning.unique_names(["a", "b"]) == (["a", "b"], ())
+    assert unique_names(["a", "b"]) == (["a", "b"], ())
 
 
 def test_rows_are_left_out_by_the_numbers_that_doubts_give(tmp_path):

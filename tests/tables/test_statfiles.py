@@ -9,7 +9,7 @@ import pytest
 from open_tables import scan_table
 
 from pckid.exceptions import TableError
-from pckid.frontends.tables import sources, statfiles
+from pckid.frontends.tables import binary, sources
 from pckid.frontends.tables.sources import Source
 
 FILES = Path(__file__).parent / "files"
@@ -34,8 +34,8 @@ def test_labels_are_categories_and_declared_codes_are_missing(name):
 @pytest.mark.parametrize("at_once", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])
 def test_rows_come_in_parts(monkeypatch, name, at_once):
-    monkeypatch.setattr(statfiles, "_ROWS_AT_ONCE", at_once)
-    [table] = statfiles.parse_statfile(Source(str(FILES / name)))
+    monkeypatch.setattr(binary, "_STAT_ROWS", at_once)
+    [table] = binary.parse_statfile(Source(str(FILES / name)))
     assert table.to_pydict() == SURVEY
 
 
@@ -46,9 +46,9 @@ def test_a_transport_file_of_sas_has_no_labels():
 
 def test_the_magic_of_sas_is_known():
     start = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
-    assert (start + bytes(32)).startswith(statfiles.STATISTICS)
-    assert not b"a,b\n1,2\n".startswith(statfiles.STATISTICS)
-    assert not bytes(64).startswith(statfiles.STATISTICS)
+    assert (start + bytes(32)).startswith(binary.STATISTICS)
+    assert not b"a,b\n1,2\n".startswith(binary.STATISTICS)
+    assert not bytes(64).startswith(binary.STATISTICS)
 
 
 @pytest.mark.parametrize("version", [8, 10, 12, 13, 15])
@@ -63,7 +63,7 @@ def test_the_first_bytes_of_old_files_of_stata_are_a_version_and_an_order_of_byt
         (version, order)
         for version in range(256)
         for order in range(256)
-        if bytes([version, order, 1, 0]).startswith(statfiles.STATISTICS)
+        if bytes([version, order, 1, 0]).startswith(binary.STATISTICS)
     ]
     assert known == [(version, order) for version in range(104, 116) for order in (1, 2)]
 

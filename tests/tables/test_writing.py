@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from open_tables import read_source, write_table
 
 from pckid.exceptions import TableError
-from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.table import FileTable
+from pckid.frontends.tables.text import TextFormat
 from pckid.frontends.tables.writing import TableWriter, table_format
 
 cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)

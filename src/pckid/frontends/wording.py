@@ -169,6 +169,10 @@ PROBLEMS = {
         "If so, {lines} gives each {name!q} one label. {say[together]}",
     ),
     "code for missing": ("{clause}, unlike its other values.", "If that means missing, add {fix}"),
+    "word for missing": (
+        "{column} holds {text!q} in {n_cells:+cell}, as often as its categories: taken as missing.",
+        "If it is one of them, {keep} says so.",
+    ),
     "outlier": (
         "{column} holds {value}, so far from its other values that these look all alike.",
         "If it is a mistake, fix it or leave the cell empty.",
@@ -404,6 +408,8 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
             codes = [each for each in fix if each.option == "na_values"]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([set_option("limits", "value")])
+        case "word for missing":
+            more["keep"] = write([set_option("not_missing", data["text"])])
         case "spelling variants":
             more["join"] = f"join them: {write(fix)}" if fix else "write them alike"
         case "known groups":

@@ -247,9 +247,14 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             offers = [leave, *([category] if doubt.code != "earlier result" else [])]
             if fix and fix[0].option == "na_values":
                 return [("Treat as missing", fix), *offers, *more]
+            if fix and fix[0].option == "drop_rows":
+                return [*more, *offers]
             return [*(offers if not fix or fix[0].option == "drop" else offers[::-1]), *more]
         case "spelling variants" if fix:
             return [("Take as one", fix), ("Leave as it is", ())]
+        case "word for missing":
+            taken = set_option("not_missing", data["text"])
+            return [("It means missing", ()), ("It is a category", (taken,))]
         case "same order":
             others = list(dict.fromkeys(pair[1] for pair in data["pairs"]))
             drops = tuple(drop_column(other) for other in others)

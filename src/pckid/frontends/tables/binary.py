@@ -1,28 +1,33 @@
-"""Parquet files, folders of them, and Arrow files."""
+"""Parquet files, folders of them, Arrow files, and those of Stata, SPSS and SAS."""
 
+import io
 import json
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
-from pckid.frontends.tables.isolation import read_apart
-from pckid.frontends.tables.sources import Source, refuse_large, refuse_wide
-from pckid.frontends.tables.table import Part
+from pckid.frontends.tables.isolation import allowed_memory, read_apart
+from pckid.frontends.tables.sources import Source, refuse_large, refuse_wide, require_library
+from pckid.frontends.tables.table import Part, as_whole
 
 _ROWS_AT_ONCE = 1 << 14
+_STAT_ROWS = 1 << 16
 PARQUET = b"PAR1"
 ARROW = (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
-# How many months, days, hours, minutes or seconds a period of pandas has, as NumPy names them.
-_PERIODS = {"Y": (12, "M"), "Q": (3, "M"), "M": (1, "M"), "W": (7, "D"), "D": (1, "D")}
-_PERIODS |= {"h": (1, "h"), "min": (1, "m"), "s": (1, "s")}
-_PERIODS |= {"A": (12, "M"), "H": (1, "h"), "T": (1, "m"), "S": (1, "s")}  # before pandas 2.2
+SPSS = (b"$FL2", b"$FL3")
+STATA = (
+    b"<stata_dta>",
+    *(bytes([version, order]) for version in range(104, 116) for order in (1, 2)),
+)
+SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+XPORT = (b"HEADER RECORD*******LIBRARY", b"HEADER RECORD*******LIBV8")
+STATISTICS = (*SPSS, *STATA, SAS, *XPORT)
+"""How files of statistics programs begin."""
 
 
 def find_files(folder: str) -> list[str]:
@@ -40,29 +45,32 @@ def find_files(folder: str) -> list[str]:
     return [str(path) for path in found]
 
 
-def scan_parquet(sources: Sequence[Source]) -> tuple[list[str], tuple[Part, ...], int]:
-    """Open Parquet files that make up one table; give its names, parts and bytes unpacked."""
+def read_parquet(name: str, sources: Sequence[Source]) -> tuple[Any, tuple[Part, ...]]:
+    """Read Parquet files that make up one table; give its parts, one for each row group."""
+    allowed = min(sources[0].max_bytes, sum(map(allowed_memory, sources)))
     parts: list[Part] = []
+    tables: list[Any] = []
     start = n_bytes = 0
     first: Any = None
     for source in sources:
-        [told] = read_apart(describe_parquet, source)
-        first = first or told
+        how = {"name": name, "before": n_bytes, "most": allowed}
+        told, *more = read_apart(parse_parquet, source, **how)
         if len(sources) > 1:
-            _same_columns(first, told, source.name, sources[0].name)
-        for group, (n_rows, size) in enumerate(told["groups"]):
-            parts.append(Part(source, group, start, n_rows))
+            _same_columns(first or told, told, source.name, sources[0].name)
+        first, n_bytes = first or told, n_bytes + told["n_bytes"]
+        # The order of columns is that of the first file.
+        tables += (table.select(first["names"]) for table in more)
+        for group, n_rows in enumerate(told["groups"]):
+            if n_rows:
+                numbers = range(start + 1, start + n_rows + 1)
+                parts.append(Part(source, start, numbers, row_group=group))
             start += n_rows
-            # What is written once and repeated counts as often as it is read.
-            n_bytes += max(size, 8 * n_rows * len(first["names"]))
-    return first["names"], tuple(part for part in parts if part.n_rows), n_bytes
+    return pa.concat_tables(tables), tuple(parts)
 
 
-def binary_tables(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[Any]:
-    """Yield the tables of row groups of Parquet files."""
-    for source, mine in groupby(parts, key=lambda part: part.source):
-        groups = [part.row_group for part in mine]
-        yield from read_apart(parse_parquet, source, groups=groups, columns=list(columns))
+def read_arrow(source: Source) -> Any:
+    """Read an Arrow file or stream."""
+    return pa.concat_tables(read_apart(parse_arrow, source))
 
 
 def _open_binary(source: Source) -> Any:
@@ -72,35 +80,32 @@ def _open_binary(source: Source) -> Any:
     return pa.OSFile(source.name) if source.stored is None else pa.BufferReader(source.stored)
 
 
-def _open_parquet(source: Source) -> Any:
-    """Open a Parquet file; only its footer is read."""
+def parse_parquet(source: Source, name: str, before: int, most: int) -> Iterator[Any]:
+    """Yield the names and types of columns and the rows of row groups, then their tables."""
     import pyarrow.parquet
 
     if source.n_bytes == 0:
         raise TableError(f"{source.name} is empty: it has 0 bytes. Remove it, or write it again.")
-    return pyarrow.parquet.ParquetFile(_open_binary(source), pre_buffer=False, buffer_size=1 << 20)
-
-
-def describe_parquet(source: Source) -> Iterator[Any]:
-    """Yield the names and types of columns, and the rows and bytes of row groups."""
-    file = _open_parquet(source)
-    told, schema = file.metadata, file.schema_arrow
+    opened = _open_binary(source)
+    file = pyarrow.parquet.ParquetFile(opened, pre_buffer=False, buffer_size=1 << 20)
+    schema = file.schema_arrow
     refuse_wide(len(schema), source.name)
-    groups = [told.row_group(group) for group in range(file.num_row_groups)]
+    groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
+    # What is written once and repeated counts as often as it is read.
+    n_bytes = sum(max(g.total_byte_size, 8 * g.num_rows * len(schema)) for g in groups)
+    refuse_large(before + n_bytes, name, most)
     yield {
         "names": schema.names,
         "types": [str(kind) for kind in schema.types],
-        "groups": [[info.num_rows, info.total_byte_size] for info in groups],
+        "groups": [group.num_rows for group in groups],
+        "n_bytes": n_bytes,
     }
-
-
-def parse_parquet(source: Source, groups: list[int], columns: list[str]) -> Iterator[Any]:
-    """Yield the rows of row groups."""
-    file = _open_parquet(source)
-    wanted = None if columns == file.schema_arrow.names else columns
-    for group in groups:
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=wanted, row_groups=[group]):
-            yield as_known_types(pa.Table.from_batches([batch]).select(columns))
+    yield as_known_types(schema.empty_table())
+    for batch in file.iter_batches(_ROWS_AT_ONCE):
+        table = as_known_types(pa.Table.from_batches([batch]))
+        before += table.nbytes + _named_bytes(table)
+        refuse_large(before, name, most)
+        yield table
 
 
 def _open_arrow(source: Source) -> tuple[Any, Iterator[Any]]:
@@ -131,24 +136,21 @@ def parse_arrow(source: Source) -> Iterator[Any]:
     for batch in batches:
         for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
             part = as_known_types(pa.Table.from_batches([batch.slice(start, _ROWS_AT_ONCE)]))
-            n_bytes += part.nbytes
-            refuse_large(n_bytes, source.name, source.max_bytes)
+            n_bytes += part.nbytes + _named_bytes(part)
+            refuse_large(n_bytes, source.name, allowed_memory(source))
             yield part
 
 
 def as_known_types(table: Any) -> Any:
-    """Make texts that are stored as views, as polars has them, plain texts, and periods dates.
+    """Make texts that are stored as views, as polars has them, plain texts.
 
     Parquet stores categories that are numbers as such; pandas notes what they were.
     """
     noted = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("columns", [])
     declared = {c.get("field_name") for c in noted if c.get("pandas_type") == "categorical"}
     for j, field in enumerate(table.schema):
-        kind, told = field.type, field.metadata or {}
-        if told.get(b"ARROW:extension:name") == b"pandas.period":
-            length = json.loads(told[b"ARROW:extension:metadata"])["freq"]
-            table = table.set_column(j, field.name, _as_starts(table.column(j), length))
-        elif field.name in declared and pa.types.is_primitive(kind):
+        kind = field.type
+        if field.name in declared and pa.types.is_primitive(kind):
             table = table.set_column(j, field.name, table.column(j).dictionary_encode())
         if pa.types.is_dictionary(kind) and str(kind.value_type) == "string_view":
             kind = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
@@ -159,20 +161,7 @@ def as_known_types(table: Any) -> Any:
     return table
 
 
-def _as_starts(numbers: Any, length: str) -> Any:
-    """Make dates of pandas' periods, which are numbered from 1970: when each of them starts."""
-    # "2Q-MAR" are quarters of years that end in March, whatever the step between them.
-    unit, _, end = length.lstrip("0123456789").partition("-")
-    if unit not in _PERIODS:
-        return numbers
-    size, kind = _PERIODS[unit]
-    ends = "SUNMONTUEWEDTHUFRISAT" if unit == "W" else "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
-    shift = ends.index(end) // 3 - (10 if unit == "W" else 11) if end else 0
-    starts = (np.asarray(numbers.fill_null(0)) * size + shift).astype(f"M8[{kind}]")
-    return pa.array(starts.astype("M8[s]"), mask=np.asarray(numbers.is_null()))
-
-
-def named_bytes(table: Any) -> int:
+def _named_bytes(table: Any) -> int:
     """Count the bytes of texts that cells only name by a number, if each were written out."""
     total = 0
     for column in table.columns:
@@ -187,7 +176,7 @@ def named_bytes(table: Any) -> int:
 def _same_columns(first: Any, told: Any, path: str, first_path: str) -> None:
     """Refuse a file without rows, or with other columns than the first."""
     n_groups = len(told["groups"])
-    if not sum(n_rows for n_rows, _ in told["groups"]):
+    if not sum(told["groups"]):
         many = counted(n_groups, "row group")
         raise TableError(f"{path} has no rows ({many}). Remove it from the folder.")
     kinds, mine = (dict(zip(each["names"], each["types"], strict=True)) for each in (first, told))
@@ -203,3 +192,53 @@ def _same_columns(first: Any, told: Any, path: str, first_path: str) -> None:
                 f"Column '{brief(name)}' is {here} in {path} ({groups}), but {there} in "
                 f"{first_path}. {what}"
             )
+
+
+def read_statistics(source: Source) -> Any:
+    """Read a file of Stata, SPSS or SAS as an Arrow table.
+
+    A column all of whose values have labels is read as these labels, one in which some have none,
+    such as a scale with its ends named, as numbers. What the file declares missing is missing.
+    """
+    require_library("pyreadstat", "Reading Stata, SPSS and SAS", "stats")
+    return pa.concat_tables(read_apart(parse_statfile, source))
+
+
+def parse_statfile(source: Source) -> Iterator[Any]:
+    """Yield the table."""
+    import pyreadstat
+
+    content = b"".join(source.pieces())
+    reader: Any = pyreadstat.read_dta
+    if content.startswith(SPSS):
+        reader = pyreadstat.read_sav
+    elif content.startswith((SAS, *XPORT)):
+        reader = pyreadstat.read_xport if content.startswith(XPORT) else pyreadstat.read_sas7bdat
+    parts: list[dict[str, list[Any]]] = []
+    n_rows, found = 0, _STAT_ROWS
+    while found == _STAT_ROWS:
+        limits = {"row_limit": _STAT_ROWS, "row_offset": n_rows}
+        columns, told = reader(io.BytesIO(content), output_format="dict", **limits)
+        refuse_wide(len(columns), source.name)
+        found = len(next(iter(columns.values()), ()))
+        n_rows += found
+        refuse_large(8 * n_rows * len(columns), source.name, source.max_bytes)
+        parts.append(columns)
+    labels = told.variable_value_labels
+    yield pa.table(
+        {
+            key: _labelled_column([part[key] for part in parts], labels.get(key, {}))
+            for key in parts[0]
+        }
+    )
+
+
+def _labelled_column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) -> Any:
+    """Make a column; its values are replaced by labels if every one of them has one."""
+    cells = [cell for part in parts for cell in part]
+    observed = {cell for cell in cells if cell is not None and cell == cell}
+    if labels and observed and all(cell in labels for cell in observed):
+        return pa.array([labels.get(cell) for cell in cells], pa.string())
+    if all(isinstance(cell, str) for cell in observed):
+        return pa.array([cell or None for cell in cells], pa.string())
+    return as_whole(pa.array(cells, from_pandas=True))

@@ -69,8 +69,7 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
     if not options.keep:
         # Before the table of cases takes their place.
         table = replace(lines.table, data=lines.table.data.slice(0, 0))
-        empty = lines.columns._replace(X=lines.X[:0].copy(), texts={})
-        lines = replace(lines, table=table, columns=empty)
+        lines = replace(lines, table=table, X=lines.X[:0].copy(), texts={})
     keys = {key: value for key, value in vars(options).items() if key != "keep"}
     keys["static"] = options.static or None
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}

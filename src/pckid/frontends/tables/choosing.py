@@ -12,15 +12,14 @@ import numpy as np
 from pckid._utils.text import brief, list_first
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, set_option
-from pckid.frontends.tables.categories import Columns, read_columns
 from pckid.frontends.tables.findings import Doubt, Fact
 from pckid.frontends.tables.formats import FORMATS, fold_unit
 from pckid.frontends.tables.kinds import (
     DATE_CHOICES,
+    Columns,
     Reading,
     ReadingRules,
-    expect_numbers,
-    find_readings,
+    read_columns,
 )
 from pckid.frontends.tables.numbers import MissingTokens, holds_token, split_token
 from pckid.frontends.tables.scanning import OpenTable
@@ -168,9 +167,7 @@ def read_weight_column(
     if name is None:
         return None
     rules = ReadingRules(missing, kept=frozenset([name]))
-    readings, plain = find_readings(table.rows, [name], rules)
-    reading = expect_numbers(readings[name], name, rules)
-    columns = read_columns(table.rows, [name], rules, {name: reading}, plain)
+    _, columns = read_columns(table.rows, [name], rules, always=[name], numeric=[name])
     found = columns.X[:, 0]
     bad = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
     where = "" if found.any() else "0 in all rows"

@@ -19,7 +19,6 @@ from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.frontends.tables.binary import ARROW, PARQUET, find_files
-from pckid.frontends.tables.categories import Columns
 from pckid.frontends.tables.choosing import choose_columns
 from pckid.frontends.tables.kinds import Reading, ReadingRules
 from pckid.frontends.tables.prepared import Prepared
@@ -147,7 +146,7 @@ def _choose(
     """Choose columns by the options and the schema: all that hold numbers or texts."""
     schema = opened.schema
     files = find_files(path) if os.path.isdir(path) else [path]
-    parts = tuple(Part(Source(file), None, 0, 0) for file in files)
+    parts = tuple(Part(Source(file), 0, ()) for file in files)
     table = OpenTable(path, schema.empty_table(), parts, reading=reading)
     names, left_out = choose_columns(table, options)
     types = {name: schema.field(name).type for name in names}
@@ -160,8 +159,8 @@ def _choose(
     except ValueError as error:
         raise TableError(f"{path}: {error}") from None
     readings = {n: Reading("category" if n in rows.counts else "number") for n in used}
-    columns = Columns(np.empty((0, len(used))), {}, readings, {}, rows.counts)
     prepared = Prepared(
-        table, options, tuple(used), left_out, readings, ReadingRules(), options.row_names, columns
-    )
+        table, options, tuple(used), left_out, readings, ReadingRules(), options.row_names,
+        np.empty((0, len(used))), {}, rows.counts,
+    )  # fmt: skip
     return prepared, rows

@@ -2,8 +2,11 @@
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from pckid.frontends.tables.findings import Fact
 
 Grid = list[list[Any]]
 Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column) from 0
@@ -16,6 +19,7 @@ _MIN_ROWS, _MAX_CELLS = 4, 100_000
 _NUMBER = re.compile(r"[+\-−–]?[$€£]?\s?[\d.,'’\s]*\d[\d.,'’\s]*([eE][+-]?\d+)?\s?[%€$£]?[-−–]?")
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 _YEAR = re.compile(r"(18|19|20|21)\d\d(\.0)?")
+_MAX_NOTES = 12
 _NUMBERS = frozenset({"number", "year"})
 # Texts that name no column; others in `MISSING_TOKENS`, such as "missing", may name one.
 _MISSING = frozenset({"na", "n/a", "nan", "#n/a", "null", "none", "nil", "-", "--", ".", "?"})
@@ -47,11 +51,6 @@ def find_names(rows: Grid) -> NamesRow:
     used = [j for j, n_cells in enumerate(columns) if n_cells >= fewest]
     counts = [sum(bool(row[j]) for j in used) for row in kinds]
 
-    def is_title(i: int) -> bool:
-        # The index of a data frame has no name.
-        only_corner = not kinds[i][used[0]] and counts[i] == len(used) - 1
-        return 2 * counts[i] <= len(used) and not only_corner
-
     def above_numbers(i: int) -> list[str]:
         """List what the row holds above columns of numbers."""
         below = {j: [row[j] for row in kinds[i + 1 :] if row[j]] for j in used}
@@ -70,7 +69,14 @@ def find_names(rows: Grid) -> NamesRow:
             and len(set(texts)) == len(texts)
         )
 
-    n_titles = next((k for k, i in enumerate(filled) if not is_title(i)), 0)
+    # A title fills at most half of the columns; the index of a data frame has no name.
+    left = used[0] if used else 0
+    no_titles = (
+        k
+        for k, i in enumerate(filled)
+        if 2 * counts[i] > len(used) or (not kinds[i][left] and counts[i] == len(used) - 1)
+    )
+    n_titles = next(no_titles, 0)
     found = filled[n_titles if n_titles <= _MAX_TITLES else 0]
     is_remark = str(rows[found][0]).lstrip().startswith("#")
     if is_remark or not {"number", "value"}.isdisjoint(kinds[found]):
@@ -160,3 +166,21 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell, datetime.datetime):
         return cell.isoformat(" ")
     return str(cell)
+
+
+def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
+    """Give columns of one name numbers, a second "a" becomes "a (2)"; and say so in facts."""
+    taken = set(names)
+    found: list[str] = []
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        new = name
+        while seen[name] > 1 and new in taken:
+            new = f"{name} ({seen[name]})"
+            seen[name] += new in taken
+        taken.add(new)
+        found.append(new)
+    pairs = zip(names, found, strict=True)
+    facts = [Fact("renamed", {"old": old, "new": new}) for old, new in pairs if old != new]
+    return found, tuple(facts[:_MAX_NOTES])

@@ -10,9 +10,9 @@ from pckid._utils.answers import MAX_CATEGORIES, find_order, list_categories
 from pckid.describe.columns import missing_patterns, summarise_column
 from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.cases import prepare_table
-from pckid.frontends.tables.categories import read_columns, text_column
 from pckid.frontends.tables.findings import Doubt, advice
-from pckid.frontends.tables.kinds import Reading
+from pckid.frontends.tables.kinds import NUMERIC, Reading, text_column
+from pckid.frontends.tables.numbers import NotNumbers, try_columns
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.table import count_different, release_memory
 
@@ -90,10 +90,14 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     names = [name for name in table.names if name in found.readings]
     others = [name for name in names if name not in used]
     # What is not used is read for its figures alone.
-    times = [name for name in others if found.readings[name].is_number]
-    rest = read_columns(table.rows, times, found.rules, found.readings)
-    numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(times, rest.X.T, strict=True))
-    wrong = {*found.columns.wrong, *rest.wrong}
+    forms = {name: r.form for name in others if (r := found.readings[name]).kind in NUMERIC}
+    rest = try_columns(table.rows, [*forms], found.rules.missing, forms)
+    numbers, wrong = dict(zip(used, found.X.T, strict=True)), set(found.wrong)
+    for name, values in zip(forms, rest, strict=True):
+        if isinstance(values, NotNumbers):
+            wrong.add(name)
+            values = np.full(table.n_rows, np.nan)
+        numbers[name] = values
     problems: defaultdict[str, list[Doubt]] = defaultdict(list)
     for problem in found.problems:
         problems[problem.column].append(problem)
@@ -108,7 +112,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
         if name in numbers:
             summary = summarise_column(name, numbers[name])
             n_observed, n_distinct = summary.n_observed, summary.n_distinct
-            if counts := found.columns.counts.get(name):
+            if counts := found.counts.get(name):
                 common = _list_common(list(counts), np.array([*counts.values()]))
         else:
             cells = text_column(table.rows, name, found.rules.missing)

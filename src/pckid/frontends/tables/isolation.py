@@ -24,7 +24,7 @@ import pyarrow.ipc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.frontends.tables.sources import MAX_UNPACKED, Source
+from pckid.frontends.tables.sources import Source
 
 # What a file may take to be read: in bytes of memory, and in seconds of processor time.
 _MEMORY, _MEMORY_PER_BYTE = 1 << 29, 64
@@ -120,15 +120,12 @@ def _why_it_died(code: int, source: Source) -> TableError:
 
 
 def allowed_memory(source: Source) -> int:
-    """Give the bytes of memory that reading a file may take; as many as asked for, if many are."""
-    if source.max_bytes > MAX_UNPACKED:
-        return source.max_bytes
+    """Give the bytes of memory that reading a file may take."""
     return min(source.max_bytes, _MEMORY + _MEMORY_PER_BYTE * source.n_bytes)
 
 
 def _allowed_seconds(source: Source) -> float:
-    trusted = max(source.max_bytes / MAX_UNPACKED, 1.0)
-    return trusted * (_SECONDS + _SECONDS_PER_BYTE * source.n_bytes)
+    return _SECONDS + _SECONDS_PER_BYTE * source.n_bytes
 
 
 def _takes_too_much(source: Source, what: str) -> TableError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from pckid.frontends.tables.formats import (
     decimal_sign,
     is_ambiguous_plain,
 )
-from pckid.frontends.tables.meanings import numbers_name_rows, texts_are_free, texts_name_rows
+from pckid.frontends.tables.meanings import kind_of_texts, numbers_name_rows
 from pckid.frontends.tables.numbers import (
     LIMIT,
     MissingTokens,
@@ -40,6 +41,7 @@ from pckid.frontends.tables.numbers import (
     without_limits,
 )
 from pckid.frontends.tables.table import FileTable, count_different, release_memory
+from pckid.input.cells import as_text
 
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
@@ -48,6 +50,8 @@ _OTHER_ORDERS = ("year-month-day", "year-month")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 """What may become of dates; or letters of strptime, by which they are written."""
 _TIMES = ("date", "duration")
+NUMERIC = ("number", "text", *_TIMES)
+"""Kinds that are read as numbers."""
 _LEADING_ZEROS = r"^ *0\d+ *$"  # that numbers do not need
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -66,10 +70,6 @@ class ReadingRules(NamedTuple):
     def dates_of(self, name: str) -> str:
         """What is to become of a column if it holds dates."""
         return self.dates.get(name, self.dates.get("", "leave-out"))
-
-    def format_of(self, name: str) -> NumberFormat | None:
-        """The format set for a column."""
-        return self.numbers.get(name, self.numbers.get(""))
 
     def uses(self, name: str, kind: str) -> bool:
         """Whether a column of a kind is used: names of rows and free text never, dates if asked."""
@@ -102,38 +102,105 @@ class Reading(NamedTuple):
         """Whether all cells are plain numbers."""
         return self.kind == "number" and self.form is None
 
-    @property
-    def is_number(self) -> bool:
-        """Whether the column is to be read as numbers."""
-        return self.kind in ("number", "text", *_TIMES)
+
+class Columns(NamedTuple):
+    """Columns that were read."""
+
+    # (n_rows, n_columns), NaN where a cell is missing or cannot be read; categories are numbered in
+    # alphabetical order.
+    X: np.ndarray
+    texts: dict[str, list[str | None]]  # the cells of the columns of categories
+    readings: dict[str, Reading]  # of all columns, in their order
+    wrong: dict[str, NotNumbers]  # what could not be read
+    counts: dict[str, Counter[str]]  # how often each category stands in its column
+    # Texts that were taken for another one, which differs in capitals and blanks only, by column
+    joined: Mapping[str, Mapping[str, str]] = {}
 
 
-def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
-    """Take a column of text that is not declared to be categories as numbers, to be refused."""
-    if reading.kind == "category" and name not in rules.categorical:
-        return Reading("text")
-    return reading
+def read_columns(
+    table: FileTable,
+    names: Sequence[str],
+    rules: ReadingRules,
+    always: Collection[str] = (),
+    numeric: Collection[str] = (),
+) -> tuple[dict[str, Reading], Columns]:
+    """Find out what columns hold and how they are written, and read those that are used.
+
+    Names of rows, free text and dates are used only if the rules say so, or `always`. Text in
+    columns that are to be `numeric` is wrong, unless it is declared to be categories.
+    """
+    X = np.empty((table.data.num_rows, len(names)), order="F")
+    readings, place = _find_readings(table, names, rules, X)
+    for name in set(numeric) - rules.categorical:
+        if readings[name].kind == "category":
+            readings[name] = Reading("text")
+    used = [name for name in names if name in always or rules.uses(name, readings[name].kind)]
+    for j, name in enumerate(used):
+        if name in place:  # Columns move to the left: none is overwritten before it moved.
+            X[:, j] = X[:, place[name]]
+    X, found = X[:, : len(used)], {name: readings[name] for name in used}
+    rest = {name: j for j, name in enumerate(used) if name not in place}
+    forms = {name: found[name].form for name in rest if found[name].kind in NUMERIC}
+    wrong: dict[str, NotNumbers] = {}
+    for name, values in zip(forms, try_columns(table, [*forms], rules.missing, forms), strict=True):
+        if isinstance(values, NotNumbers):
+            wrong[name] = values
+        X[:, rest.pop(name)] = np.nan if name in wrong else values
+    columns = Columns(X, {}, found, wrong, {}, joined := {})
+    for name, j in rest.items():
+        cells = text_column(table, name, rules.missing)
+        cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+        coded = cells.dictionary_encode()
+        texts, index = coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy()
+        counts = Counter(dict(zip(texts, np.bincount(index + 1)[1:].tolist(), strict=True)))
+        if rules.ignore_case:
+            commonest: dict[str, str] = {}
+            for text in sorted(counts, key=lambda text: (-counts[text], text)):
+                commonest.setdefault(fold_text(text), text)
+            best = [commonest[fold_text(text)] for text in texts]
+            others = {old: new for old, new in zip(texts, best, strict=True) if old != new}
+            if others:
+                joined[name], texts, before = others, best, counts
+                counts = Counter()
+                for old, n in before.items():
+                    counts[others.get(old, old)] += n
+        codes = {text: float(code) for code, text in enumerate(sorted(counts))}
+        X[:, j] = np.array([*(codes[text] for text in texts), np.nan])[index]
+        # One object for each text, however many rows hold it.
+        columns.texts[name] = np.array([*texts, None], dtype=object)[index].tolist()
+        columns.counts[name] = counts
+        release_memory(table)
+    return readings, columns
 
 
-class PlainColumns(NamedTuple):
-    """Columns of plain numbers that were read while it was found out what columns hold."""
-
-    X: np.ndarray  # (n_rows, n_columns), of all columns looked at, in their order
-    place: dict[str, int]  # of those that are plain numbers; the others are not filled
-
-    @classmethod
-    def empty(cls, n_rows: int, n_columns: int) -> PlainColumns:
-        """Make room for columns, each of them in one piece of memory."""
-        return cls(np.empty((n_rows, n_columns), order="F"), {})
+def fold_text(text: str) -> str:
+    """Write a text without its capitals and blanks."""
+    return "".join(text.casefold().split())
 
 
-def find_readings(
-    table: FileTable, names: Sequence[str], rules: ReadingRules
-) -> tuple[dict[str, Reading], PlainColumns]:
-    """Find out what columns hold and how they are written; give plain numbers, too."""
-    missing, head = rules.missing, first_rows(table)
+def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
+    """Read a column as an Arrow array of texts without blanks around them; null where missing."""
+    column, missing = table.data.column(name), missing.of(name).among_texts
+    if is_text(column.type):
+        return observed_cells(column, missing)
+    try:
+        coded = column.combine_chunks().dictionary_encode()
+        values, index = coded.dictionary.to_pylist(), coded.indices
+    except pa.ArrowNotImplementedError:  # lists and the like
+        values, index = column.to_pylist(), pa.array(range(len(column)))
+    absent = (None, *missing.numbers)
+    texts = [None if v in absent or v != v else as_text(v) for v in values]
+    return pa.array(texts, pa.string()).take(index)
+
+
+def _find_readings(
+    table: FileTable, names: Sequence[str], rules: ReadingRules, X: np.ndarray
+) -> tuple[dict[str, Reading], dict[str, int]]:
+    """Find out what columns hold; fill plain numbers into X (n_rows, n_columns) and say where."""
+    # As many cells in a table of any width, which tell texts from numbers.
+    n_head = max(1, min(_HEAD_ROWS, _HEAD_CELLS // max(len(table.names), 1)))
+    missing, head = rules.missing, table._replace(data=table.data.slice(0, n_head))
     found: dict[str, Reading | None] = {}
-    plain = PlainColumns.empty(table.data.num_rows, len(names))
     place = {name: j for j, name in enumerate(names)}
     # Of a long table, only columns are read whole whose first rows hold numbers alone.
     texts: dict[str, NotNumbers] = {}
@@ -145,13 +212,19 @@ def find_readings(
     for name, values in chain(texts.items(), whole):
         reading = found[name] = _glance(table, head, name, values, rules)
         if isinstance(values, np.ndarray) and reading is not None and reading.is_plain:
-            plain.X[:, place[name]], plain.place[name] = values, place[name]
+            X[:, place[name]] = values
+        else:
+            del place[name]
         release_memory(table)
-    unsettled = [name for name in names if found[name] is None]
-    counts = {name: count_cells(table, name, missing) for name in unsettled}
-    found |= {name: _decide(name, counts[name], table, rules) for name in unsettled}
+    counts: dict[str, CellCounts] = {}
+    for name in [name for name in names if found[name] is None]:
+        tokens = missing.of(name)
+        cells = observed_cells(table.data.column(name), tokens._replace(limits=""))
+        counts[name] = CellCounts(cells, tokens.limits)
+        release_memory(table)
+        found[name] = _decide(name, counts[name], table, rules)
     readings = {name: reading for name, reading in found.items() if reading is not None}
-    ambiguous = [name for name in unsettled if (c := readings[name].choice) and c.rival]
+    ambiguous = [name for name in counts if (c := readings[name].choice) and c.rival]
     if ambiguous:
         # The decimal separator that the columns of text show beyond doubt.
         shown: set[str] = set()
@@ -162,7 +235,7 @@ def find_readings(
                 shown.update(Shapes(*count_different(cells)).counts)
         sign = decimal_sign(shown)
         readings |= {name: _decide(name, counts[name], table, rules, sign) for name in ambiguous}
-    return readings, plain
+    return readings, place
 
 
 class CellCounts(Shapes):
@@ -182,27 +255,9 @@ class CellCounts(Shapes):
         graded = pc.and_(pc.ends_with(texts, "+"), not limits)
         super().__init__(pc.if_else(graded, texts, without_limits(texts)), counts)
         self.dates = count_dates(without_limits(texts) if limits else texts, counts)
-
-    @property
-    def n_dates(self) -> int:
-        """Cells that are dates in any layout, or else durations."""
+        # Cells that are dates in any layout, or else durations
         written = sum(self.dates[layout] for layout in (*_OTHER_ORDERS, EITHER_ORDER))
-        return max(written, self.dates["hours:minutes"])
-
-
-def count_cells(table: FileTable, name: str, missing: MissingTokens) -> CellCounts:
-    """Count the cells of a column of text."""
-    tokens = missing.of(name)
-    cells = observed_cells(table.data.column(name), tokens._replace(limits=""))
-    counts = CellCounts(cells, tokens.limits)
-    release_memory(table)
-    return counts
-
-
-def first_rows(table: FileTable) -> FileTable:
-    """Take the first rows, which tell texts from numbers."""
-    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // max(len(table.names), 1)))
-    return table._replace(data=table.data.slice(0, n_rows))
+        self.n_dates = max(written, self.dates["hours:minutes"])
 
 
 def _glance(
@@ -228,7 +283,7 @@ def _glance(
         return _kind_of_numbers(values, name, rules)
     if "%" in rules.dates_of(name):
         return Reading("date", date=DateFormat(rules.dates_of(name)))
-    if rules.format_of(name):
+    if rules.numbers.get(name, rules.numbers.get("")):
         return None
     if isinstance(values, np.ndarray):
         # Where commas delimit no cells they may be decimal, and points thousands separators.
@@ -259,14 +314,10 @@ def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Read
 
 def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
     """Distinguish categories from free text and names of rows."""
-    cells = observed_cells(column, rules.missing.of(name).among_texts)
-    n_observed = len(cells) - cells.null_count
-    n_distinct = len(cells.drop_null().unique())
     if name in rules.kept:
         return Reading("category")
-    if texts_name_rows(len(cells), n_observed, n_distinct):
-        return Reading("row name")
-    return Reading("free text" if texts_are_free(n_observed, n_distinct) else "category")
+    cells = observed_cells(column, rules.missing.of(name).among_texts).drop_null()
+    return Reading(kind_of_texts(len(column), len(cells), len(cells.unique())))
 
 
 def _decide(
@@ -277,9 +328,8 @@ def _decide(
     evidence: str | None = None,
 ) -> Reading:
     """Decide how a column of text is read by the counts of its cells."""
-    choice = choose_format(
-        counts, decimal=rules.decimal, evidence=evidence, form=rules.format_of(name)
-    )
+    form = rules.numbers.get(name, rules.numbers.get(""))
+    choice = choose_format(counts, decimal=rules.decimal, evidence=evidence, form=form)
     n_numbers = choice.n_fitting if choice else 0
     if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
         return choose_date_format(counts, rules.dates_of(name))

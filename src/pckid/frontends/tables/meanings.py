@@ -1,9 +1,18 @@
 """What the cells of a column tell: names of the rows, free text, the cases and times of lines."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from pckid.frontends.tables.findings import Doubt
+from pckid.frontends.tables.numbers import MissingTokens, try_numbers
+
+if TYPE_CHECKING:
+    from pckid.frontends.tables.kinds import Columns, Reading
+    from pckid.frontends.tables.scanning import OpenTable
 
 _MIN_ROWS = 10
 # As many different texts or fewer may well be categories.
@@ -19,6 +28,8 @@ _MIN_TIMES, _MIN_CASES, _SINGLE, _LINES = 8, 5, 0.99, 2
 # are followed by the next of them.
 _WIDEST_STEP, _FOLLOWING = 1.5, 0.75
 _MAX_COLUMNS = 50
+# Of the lines that hold one value each, so many are of another case, time or variable.
+_DISTINCT = 0.9
 
 
 def numbers_name_rows(values: np.ndarray) -> bool:
@@ -37,14 +48,15 @@ def numbers_name_rows(values: np.ndarray) -> bool:
     return n * (n - 1) / (2 * (float(np.ptp(seen)) + 1)) > _REPEATS
 
 
-def texts_name_rows(n_rows: int, n_observed: int, n_distinct: int) -> bool:
-    """Return whether the texts of a column name the rows: each has one, and no two agree."""
-    return n_rows == n_observed == n_distinct > 1
+def kind_of_texts(n_rows: int, n_observed: int, n_distinct: int) -> str:
+    """Tell categories from texts that name the rows, each its own, and from names and remarks.
 
-
-def texts_are_free(n_observed: int, n_distinct: int) -> bool:
-    """Return whether texts are names or remarks: mostly different, too many for categories."""
-    return n_distinct > _FEW_TEXTS and 2 * n_distinct > n_observed
+    Names and remarks are mostly different, and too many for categories.
+    """
+    if n_rows == n_observed == n_distinct > 1:
+        return "row name"
+    is_free = n_distinct > _FEW_TEXTS and 2 * n_distinct > n_observed
+    return "free text" if is_free else "category"
 
 
 def looks_like_identifier(values: np.ndarray) -> bool:
@@ -76,7 +88,10 @@ def find_case_and_time(
     found: list[tuple[int, CaseAndTime]] = []
     moments: dict[str, np.ndarray] = {}
     for name, x in times.items():
-        rank = _rank(x) if dates.get(name) or _is_regular(x) else None
+        # Numbers have several values, with equal steps between them.
+        steps = np.diff(np.unique(x))
+        regular = len(steps) > 1 and steps.max() <= _WIDEST_STEP * steps.min()
+        rank = _rank(x) if dates.get(name) or regular else None
         if rank is not None and (dates.get(name) or _LINES * rank.max() < len(rank)):
             moments[name] = rank
     for time, when in list(moments.items())[:_MAX_COLUMNS]:
@@ -90,13 +105,13 @@ def find_case_and_time(
             # A few times are enough where every case has each of them.
             scarce = n_times < _MIN_TIMES and not dates.get(time)
             few = few or (scarce and n_cases * n_times != n_lines)
-            if few or n_cases * n_times < _SINGLE * n_lines:
+            if few or n_cases * n_times < _DISTINCT * n_lines:
                 continue
             pairs = np.unique(which * n_times + when)
             # The next line of the same case is the next moment.
             follows = (np.diff(pairs) == 1) & (np.diff(pairs // n_times) == 0)
-            regular = dates.get(time) or follows.sum() >= _FOLLOWING * (n_lines - n_cases)
-            if regular and len(pairs) >= _SINGLE * n_lines:
+            follow = dates.get(time) or follows.sum() >= _FOLLOWING * (n_lines - n_cases)
+            if follow and len(pairs) >= _SINGLE * n_lines:
                 found.append((n_times, CaseAndTime(case, time, n_cases)))
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
@@ -106,7 +121,57 @@ def _rank(values: np.ndarray) -> np.ndarray | None:
     return None if np.isnan(values).any() else np.unique(values, return_inverse=True)[1]
 
 
-def _is_regular(values: np.ndarray) -> bool:
-    """Whether numbers (n_rows,) have several values, with equal steps between them."""
-    steps = np.diff(np.unique(values))
-    return len(steps) > 1 and bool(steps.max() <= _WIDEST_STEP * steps.min())
+def find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Reading]) -> list[Doubt]:
+    """Report columns by which rows may be lines of cases, each with a time of its own.
+
+    Dates, which are left out otherwise, are read for that.
+    """
+    kinds = {name: reading.kind for name, reading in readings.items()}
+    dated = {name: kinds[name] == "date" and not readings[name].doubt for name in kinds}
+    numbers = dict(zip(columns.readings, columns.X.T, strict=True))
+    for name in (name for name in kinds if dated[name] and name not in numbers):
+        found = try_numbers(table.rows, name, MissingTokens.with_defaults(), readings[name].form)
+        if isinstance(found, np.ndarray):
+            numbers[name] = found
+    times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
+    whole = {n: x for n, x in times.items() if not dated[n] and np.all(x == np.round(x))}
+    cases = {n: x for n, x in numbers.items() if kinds[n] == "category"} | whole
+    lines, more = find_case_and_time(cases, times, dated), dict[str, str]()
+    # Where each line holds one value, the lines of one variable are looked at.
+    for name in [name for name in cases if kinds[name] == "category"] if lines is None else ():
+        first = numbers[name] == 0
+        found_there = find_case_and_time(
+            {n: x[first] for n, x in cases.items() if n != name},
+            {n: x[first] for n, x in times.items()}, dated,
+        )  # fmt: skip
+        if found_there is not None:
+            more = _find_variable(table, found_there.case, found_there.time, readings)
+            lines = found_there if more else None
+            break
+    if lines is None:
+        return []
+    data = {"n_distinct": lines.n_cases, "n_observed": len(columns.X), "time": lines.time, **more}
+    return [Doubt("repeated ids", lines.case, (), data)]
+
+
+def _find_variable(
+    table: OpenTable, case: str, time: str, readings: Mapping[str, Reading]
+) -> dict[str, str]:
+    """Find the columns of variable and value, where each line of a table holds a single value.
+
+    The other columns hold numbers, and categories: lines of a case and a time differ in the first
+    one, which any others, such as units, follow.
+    """
+    kinds = {name: each.kind for name, each in readings.items() if name not in (case, time)}
+    variable, *others = [n for n, kind in kinds.items() if kind == "category"] or [""]
+    values = [name for name, kind in kinds.items() if kind == "number"]
+    if not variable or len(values) != 1:
+        return {}
+    data = table.data
+    n_variables, n_with_others, n_times, n_lines = (
+        data.group_by(names).aggregate([]).num_rows
+        for names in ([variable], [variable, *others], [case, time], [case, time, variable])
+    )
+    is_long = n_lines >= _DISTINCT * data.num_rows and n_times < _DISTINCT * n_lines
+    is_long = is_long and n_with_others == n_variables
+    return {"variable": variable, "value": values[0]} if is_long else {}

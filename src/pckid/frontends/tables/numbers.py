@@ -40,7 +40,7 @@ LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
 """A cell that holds a limit, "<0.5" or "90+", and the number in it."""
 
 MAX_TEXTS = 20
-_FEW_ROWS = 5
+_MAX_LISTED = 50
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
 
 
@@ -219,7 +219,11 @@ def _parse_texts(
 ) -> np.ndarray | NotNumbers:
     """Parse a column of text."""
     if isinstance(form, NumberFormat) and form.is_plain:
-        plain = parse_plain(_usual_cells(column, missing), form.decimal)
+        # Most cells that mean missing are spelled as usual, without blanks.
+        spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
+        tokens = pa.array(sorted(missing.texts | spelled), column.type)
+        usual = null_where(pc.is_in(column, value_set=tokens), column)
+        plain = parse_plain(usual, form.decimal)
         if plain is not None:
             return plain
     observed = observed_cells(column, missing)
@@ -244,15 +248,8 @@ def _parse_texts(
     return NotNumbers(
         int(wrong.sum()), len(observed) - observed.null_count, observed[row].as_py(), row + 1,
         tuple((texts[i]["values"].as_py(), texts[i]["counts"].as_py()) for i in commonest.tolist()),
-        tuple((np.flatnonzero(wrong) + 1).tolist()) if wrong.sum() <= _FEW_ROWS else (),
+        tuple((np.flatnonzero(wrong) + 1).tolist()) if wrong.sum() <= _MAX_LISTED else (),
     )  # fmt: skip
-
-
-def _usual_cells(column: Any, missing: MissingTokens) -> Any:
-    """Take the texts that mean missing away if they are spelled as usual, without blanks."""
-    spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
-    tokens = pa.array(sorted(missing.texts | spelled), column.type)
-    return null_where(pc.is_in(column, value_set=tokens), column)
 
 
 def _as_number(token: str) -> float:

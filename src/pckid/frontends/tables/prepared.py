@@ -12,11 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.categories import Columns, read_columns, text_column
 from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.kinds import Reading, ReadingRules, find_readings
+from pckid.frontends.tables.kinds import (
+    Reading,
+    ReadingRules,
+    read_columns,
+    text_column,
+)
 from pckid.frontends.tables.scanning import OpenTable
-from pckid.frontends.tables.sniffing import TextFormat
+from pckid.frontends.tables.text import TextFormat
 from pckid.input.cells import as_text
 
 
@@ -33,7 +37,12 @@ class Prepared:
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
     row_names: str | None  # the column that names the rows
-    columns: Columns = field(repr=False)  # those used; without cells where rows come in batches
+    # Of the columns used; without cells where rows come in batches. Numbers (n_rows, n_columns) are
+    # NaN where missing, and codes of categories.
+    X: np.ndarray = field(repr=False)
+    texts: Mapping[str, list[str | None]] = field(repr=False)  # the cells of categories
+    counts: Mapping[str, Counter[str]] = field(repr=False)  # how often each category is there
+    wrong: frozenset[str] = frozenset()  # columns with cells that could not be read
     notes: tuple[Fact, ...] = ()
     problems: tuple[Doubt, ...] = ()
     weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,)
@@ -53,21 +62,6 @@ class Prepared:
         has_comma = any(form is not None and form.decimal == "," for form in forms)
         text = self.table.text
         return text._replace(decimal=",") if text and has_comma else text
-
-    @property
-    def X(self) -> np.ndarray:
-        """The numbers (n_rows, n_columns); those of categories are codes."""
-        return self.columns.X
-
-    @property
-    def texts(self) -> Mapping[str, list[str | None]]:
-        """The cells of the columns of categories."""
-        return self.columns.texts
-
-    @property
-    def counts(self) -> Mapping[str, Counter[str]]:
-        """How often each category stands in its column."""
-        return self.columns.counts
 
     @property
     def frame(self) -> Any:
@@ -113,8 +107,7 @@ class Prepared:
     def outcome(self, name: str) -> list[Any]:
         """Read a column to compare clusters in, as others are read; None where missing."""
         rules = self.rules._replace(kept=self.rules.kept | {name})
-        readings, plain = find_readings(self.table.rows, [name], rules)
-        found = read_columns(self.table.rows, [name], rules, readings, plain)
+        _, found = read_columns(self.table.rows, [name], rules, always=[name])
         if name in found.wrong:
             cells = text_column(self.table.rows, name, rules.missing)
             return list(cells.to_pylist())

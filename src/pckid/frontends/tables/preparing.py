@@ -5,15 +5,15 @@
 Nothing here knows a front end: problems, notes and fixes are data.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pckid.frontends.options import ColumnOptions, Fix, pairs_of
-from pckid.frontends.tables.categories import Columns, read_columns
 from pckid.frontends.tables.choosing import (
     Known,
     choose_columns,
@@ -25,9 +25,14 @@ from pckid.frontends.tables.choosing import (
     use_known_columns,
 )
 from pckid.frontends.tables.findings import Doubt, Fact, advice
-from pckid.frontends.tables.kinds import Reading, expect_numbers, find_readings
-from pckid.frontends.tables.meanings import find_case_and_time
-from pckid.frontends.tables.numbers import WORDS, MissingTokens, try_numbers
+from pckid.frontends.tables.kinds import Columns, Reading, read_columns
+from pckid.frontends.tables.meanings import find_lines
+from pckid.frontends.tables.numbers import (
+    WORDS,
+    holds_token,
+    is_text,
+    split_token,
+)
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import (
     ABOUT_USE,
@@ -37,12 +42,10 @@ from pckid.frontends.tables.problems import (
 )
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.shapes import find_shapes
-from pckid.frontends.tables.table import release_memory
+from pckid.frontends.tables.table import count_different, release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
-# Of the lines that hold one value each, so many are of another case, time or variable.
-_SINGLE = 0.9
 # What fixes a column that a model knows, and one that cases need: neither can be dropped.
 _FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below"})
 _FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
@@ -76,6 +79,9 @@ def prepare(
         for option, value in pairs_of(fresh):
             table = table.without_last(value) if option == "skip_last" else table
             table = table.without_first(value) if option == "skip_below" else table
+            if option == "drop_rows":
+                here = set(map(str, table.parts[0].numbers))
+                table = table.without_rows([row for row in value.split(",") if row in here])
         found = _prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
@@ -87,6 +93,8 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
         return value > table.parts[-1].n_below
     if option == "skip_below":
         return value > table.n_skipped
+    if option == "drop_rows":
+        return not {*value.split(",")}.isdisjoint(map(str, table.parts[0].numbers))
     return options.with_fixes([fix]) != options
 
 
@@ -94,23 +102,22 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
-    readings, plain = find_readings(table.rows, names + options.times, rules)
+    read, numeric = names + options.times, names if known else ()
+    readings, columns = read_columns(table.rows, read, rules, options.times, numeric)
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=rules.kept.union(names))
-        readings, plain = find_readings(table.rows, names + options.times, rules)
+        readings, columns = read_columns(table.rows, read, rules, options.times, numeric)
     if known is not None:
-        readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
         left_out = dict.fromkeys(left_out, "unknown")
-    used = [name for name in names if rules.uses(name, readings[name].kind)]
+    read = [*columns.readings]
+    used = [name for name in read if name not in options.times]
     row_names = options.row_names
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
-    read = used + options.times
-    columns = read_columns(table.rows, read, rules, readings, plain)
     problems = find_problems(columns, rules, table) if read else []
     if options.lines is None:
-        problems += [] if known or options.row_names else _find_lines(table, columns, readings)
-        problems += [] if known else _find_shapes(columns, problems)
+        problems += [] if known or options.row_names else find_lines(table, columns, readings)
+        problems += [] if known else find_shapes(columns, problems)
         groups = None if known or options.known else find_known_groups(columns, rules)
         problems += [groups] if groups else []
     else:
@@ -130,82 +137,22 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
-        facts = list(_kept_words(columns.counts))
+        given = {split_token(token, table.names)[1] for token in options.na_values}
+        problems += _find_words(table, columns, given)
+        facts = []
+        for name, texts in columns.counts.items():
+            if words := {text: n for text, n in texts.items() if text.lower() in WORDS}:
+                facts.append(Fact("words_kept", {"column": name, "words": words}))
     else:
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
         problems += find_other_units(known.units, columns.readings)
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
-        columns, (*_notes(left_out, readings), *facts, *joined),
-        tuple(problems), read_weight_column(table, options.weights, rules.missing),
+        columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
+        (*_notes(left_out, readings), *facts, *joined), tuple(problems),
+        read_weight_column(table, options.weights, rules.missing),
     )  # fmt: skip
-
-
-def _find_shapes(columns: Columns, problems: Sequence[Doubt]) -> list[Doubt]:
-    """Report long tails and columns that say the same, among those without another problem."""
-    aside = {problem.column for problem in problems} | {*columns.wrong, *columns.counts}
-    return list(find_shapes({
-        name: values
-        for (name, reading), values in zip(columns.readings.items(), columns.X.T, strict=True)
-        if reading.kind == "number" and name not in aside
-    }))  # fmt: skip
-
-
-def _find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Reading]) -> list[Doubt]:
-    """Report columns by which rows may be lines of cases, each with a time of its own.
-
-    Dates, which are left out otherwise, are read for that.
-    """
-    kinds = {name: reading.kind for name, reading in readings.items()}
-    dated = {name: kinds[name] == "date" and not readings[name].doubt for name in kinds}
-    numbers = dict(zip(columns.readings, columns.X.T, strict=True))
-    for name in (name for name in kinds if dated[name] and name not in numbers):
-        found = try_numbers(table.rows, name, MissingTokens.with_defaults(), readings[name].form)
-        if isinstance(found, np.ndarray):
-            numbers[name] = found
-    times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
-    whole = {n: x for n, x in times.items() if not dated[n] and np.all(x == np.round(x))}
-    cases = {n: x for n, x in numbers.items() if kinds[n] == "category"} | whole
-    lines, more = find_case_and_time(cases, times, dated), dict[str, str]()
-    # Where each line holds one value, the lines of one variable are looked at.
-    for name in [name for name in cases if kinds[name] == "category"] if lines is None else ():
-        first = numbers[name] == 0
-        found_there = find_case_and_time(
-            {n: x[first] for n, x in cases.items() if n != name},
-            {n: x[first] for n, x in times.items()}, dated,
-        )  # fmt: skip
-        if found_there is not None:
-            more = _find_variable(table, found_there.case, found_there.time, readings)
-            lines = found_there if more else None
-            break
-    if lines is None:
-        return []
-    data = {"n_distinct": lines.n_cases, "n_observed": len(columns.X), "time": lines.time, **more}
-    return [Doubt("repeated ids", lines.case, (), data)]
-
-
-def _find_variable(
-    table: OpenTable, case: str, time: str, readings: Mapping[str, Reading]
-) -> dict[str, str]:
-    """Find the columns of variable and value, where each line of a table holds a single value.
-
-    The other columns hold numbers, and categories: lines of a case and a time differ in the first
-    one, which any others, such as units, follow.
-    """
-    kinds = {name: each.kind for name, each in readings.items() if name not in (case, time)}
-    variable, *others = [n for n, kind in kinds.items() if kind == "category"] or [""]
-    values = [name for name, kind in kinds.items() if kind == "number"]
-    if not variable or len(values) != 1:
-        return {}
-    data = table.data
-    n_variables, n_with_others, n_times, n_lines = (
-        data.group_by(names).aggregate([]).num_rows
-        for names in ([variable], [variable, *others], [case, time], [case, time, variable])
-    )
-    is_long = n_lines >= _SINGLE * data.num_rows and n_times < _SINGLE * n_lines
-    is_long = is_long and n_with_others == n_variables
-    return {"variable": variable, "value": values[0]} if is_long else {}
 
 
 def _settle(
@@ -237,9 +184,19 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
         yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
 
 
-def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
-    """List columns of texts in which words for missing are taken as values."""
-    for name, texts in counts.items():
-        words = {text: n for text, n in texts.items() if text.lower() in WORDS}
-        if words:
-            yield Fact("words_kept", {"column": name, "words": words})
+def _find_words(table: OpenTable, columns: Columns, given: Collection[str]) -> Iterator[Doubt]:
+    """Report words for missing, but those given, that may be categories: NA beside EU and AS.
+
+    They are as frequent as the categories of their column, and no other column holds them.
+    """
+    for name, counts in columns.counts.items():
+        column = table.data.column(name)
+        usual = float(np.median([*counts.values()])) if counts else np.inf
+        if not is_text(column.type) or len(column) - counts.total() < usual:
+            continue
+        texts, n_cells = count_different(pc.utf8_trim_whitespace(column.cast(pa.string())))
+        for text, n in zip(texts.to_pylist(), n_cells.tolist(), strict=True):
+            is_word = text.isalpha() and text not in counts and text not in given
+            others = (other for other in table.names if other != name)
+            if is_word and n >= usual and not any(holds_token(table.rows, o, text) for o in others):
+                yield Doubt("word for missing", name, (), {"text": text, "n_cells": n})

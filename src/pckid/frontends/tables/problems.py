@@ -12,15 +12,14 @@ import pyarrow.compute as pc
 from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
 from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
-from pckid.frontends.tables.categories import Columns, fold_text
-from pckid.frontends.tables.extra_rows import find_totals
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_numbers
-from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules, fold_text
 from pckid.frontends.tables.meanings import looks_like_identifier
 from pckid.frontends.tables.numbers import LIMIT, NotNumbers
 from pckid.frontends.tables.scanning import OpenTable
-from pckid.frontends.tables.table import FileTable, Part, name_row
+from pckid.frontends.tables.shapes import find_totals
+from pckid.frontends.tables.table import FileTable, name_row
 from pckid.input.sentinels import find_codes
 
 NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
@@ -34,6 +33,7 @@ ABOUT_USE = frozenset(
 )
 """Problems that ask whether a column should be used, and as what."""
 _MAX_CODES = 5
+_FEW_ROWS = 5
 _REPEATED = 5  # rows for each different value of a column of codes
 # In days since 1970: databases write 9999-12-31 where something has not ended.
 _LAST_DAY = 2_932_896
@@ -125,7 +125,31 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Doubt("outlier", name, (), {"value": f"{outlier:g}"}))
             found += _number_problems(name, values, reading, rows)
+    found = _leave_rows_out(found, table)
     return [extra, *found] if extra else found
+
+
+def _leave_rows_out(problems: list[Doubt], table: OpenTable) -> list[Doubt]:
+    """Advise to leave rows out in which several columns hold text, such as headings that repeat.
+
+    So where columns would be dropped for these rows; and of one column, only few rows are listed.
+    """
+    texts = [p for p in problems if p.code == "text among numbers" and p.data["rows"]]
+    n_columns = Counter(tuple(p.data["rows"]) for p in texts)
+    drops = [p for p in texts if n_columns[tuple(p.data["rows"])] > 1]
+    drops = [p for p in drops if p.fix[0].option == "drop"]
+    rows = sorted({row for problem in drops for row in problem.data["rows"]})
+    fix = set_option("drop_rows", ",".join([*table.reading.drop_rows, *map(str, rows)]))
+
+    def settle(problem: Doubt) -> Doubt:
+        if problem in drops:
+            return problem._replace(fix=(fix,))
+        listed = problem.data.get("rows", ())
+        if len(listed) > _FEW_ROWS and n_columns[tuple(listed)] == 1:
+            return problem._replace(data={**problem.data, "rows": []})
+        return problem
+
+    return [settle(problem) if problem in texts else problem for problem in problems]
 
 
 def find_known_groups(columns: Columns, rules: ReadingRules) -> Doubt | None:
@@ -168,13 +192,6 @@ def find_outlier(values: np.ndarray) -> float | None:
     distance = np.abs(seen / 2 - median / 2)
     farthest = int(np.argmax(distance))
     return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
-
-
-def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None) -> Doubt:
-    """Report that a row, counted from 1, holds an infinite number: as a text, or as such."""
-    fix = take_as_missing(cell.strip()) if isinstance(cell, str) else drop_column(name)
-    data = {"where": name_row(parts, row)}
-    return Doubt("infinite numbers", name, (row,), data, (fix,), True)
 
 
 def _find_doubt(name: str, reading: Reading) -> Doubt | None:
@@ -284,7 +301,10 @@ def _number_problems(
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = int(infinite[0])
-        yield infinite_number(name, row + 1, rows.parts, rows.data.column(name)[row].as_py())
+        cell = rows.data.column(name)[row].as_py()
+        fix = take_as_missing(cell.strip()) if isinstance(cell, str) else drop_column(name)
+        data = {"where": name_row(rows.parts, row + 1)}
+        yield Doubt("infinite numbers", name, (row + 1,), data, (fix,), True)
     if reading.kind != "number" or reading.choice:
         return
     seen = values[np.isfinite(values)]

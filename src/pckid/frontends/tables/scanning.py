@@ -5,14 +5,12 @@ A file's kind is told by its first bytes, not by its name, so that a pipe works 
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,38 +22,18 @@ from pckid.frontends.options import ReadOptions
 from pckid.frontends.tables.binary import (
     ARROW,
     PARQUET,
-    binary_tables,
+    STATISTICS,
     find_files,
-    named_bytes,
-    parse_arrow,
-    scan_parquet,
+    read_arrow,
+    read_parquet,
+    read_statistics,
 )
 from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.isolation import allowed_memory, read_apart
-from pckid.frontends.tables.sniffing import TextFormat, after_lines, sniff
-from pckid.frontends.tables.sources import Source, find_source, refuse_large, refuse_wide
-from pckid.frontends.tables.statfiles import STATISTICS, read_statistics
-from pckid.frontends.tables.table import FileTable, Part
-from pckid.frontends.tables.text import (
-    find_encoding,
-    find_quoted_rows,
-    is_utf8,
-    read_text,
-    utf8_pieces,
-)
+from pckid.frontends.tables.headers import unique_names
+from pckid.frontends.tables.sources import Source, find_source
+from pckid.frontends.tables.table import FileTable, Part, Sheet, whole_part
+from pckid.frontends.tables.text import TextFormat, open_text
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
-
-_SAMPLE = 1 << 20
-# How files begin that are named like tables and are none; in lower case, without spaces.
-_NO_TABLES = {
-    b"%pdf-": "a PDF document", b"\x89png": "a picture (PNG)",
-    b"\xff\xd8\xff": "a picture (JPEG)", b"{\\rtf": "a text document (RTF)",
-    b"<!doctypehtml": "a web page (HTML)", b"<html": "a web page (HTML)",
-    b"<meta": "a web page (HTML)", b"<head": "a web page (HTML)",
-    b"<table": "a web page (HTML)", b"<?xml": "an XML document", b'{"': "a JSON document",
-    b"[{": "a JSON document",
-}  # fmt: skip
-_MAX_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -107,30 +85,30 @@ class OpenTable:
 
     def without_last(self, n_rows: int) -> OpenTable:
         """Leave out the last rows of a text file or sheet; those left out already count."""
-        *before, part = self.parts
-        more = max(n_rows - part.n_below, 0)
-        data = self.data.slice(0, max(self.data.num_rows - more, 0))
-        part = part._replace(n_below=part.n_below + more, n_rows=data.num_rows - part.start)
-        return replace(self, parts=(*before, part), data=data)
+        more = max(n_rows - self.parts[-1].n_below, 0)
+        kept = self._without(np.arange(self.n_rows) >= self.n_rows - more)
+        *before, last = kept.parts
+        return replace(kept, parts=(*before, last._replace(n_below=last.n_below + more)))
 
     def without_first(self, n_rows: int) -> OpenTable:
         """Leave out the rows below the names of a text file, or of each sheet.
 
-        Those left out already count.
+        Those left out already count. The rows of a text count from the first that is kept.
         """
         more = n_rows - self.n_skipped
         if more <= 0:
             return self
-        parts: list[Part] = []
-        left_out: set[int] = set()
+        is_out = np.zeros(self.n_rows, dtype=bool)
         for part in self.parts:
-            n_out = min(more, part.n_rows)
-            sheet = part.sheet and part.sheet._replace(first=part.sheet.first + n_out)
-            start, n_left = part.start - len(left_out), part.n_rows - n_out
-            parts.append(part._replace(start=start, n_rows=n_left, sheet=sheet))
-            left_out.update(range(part.start, part.start + n_out))
-        kept = pa.array([i not in left_out for i in range(self.data.num_rows)])
-        return replace(self, n_skipped=n_rows, parts=tuple(parts), data=self.data.filter(kept))
+            is_out[part.start : part.start + min(more, len(part.numbers))] = True
+        kept = self._without(is_out)
+        parts = tuple(
+            part._replace(sheet=Sheet(part.sheet.name, part.sheet.first + more))
+            if part.sheet
+            else part._replace(numbers=before.numbers[: len(part.numbers)])
+            for before, part in zip(self.parts, kept.parts, strict=True)
+        )
+        return replace(kept, n_skipped=n_rows, parts=parts)
 
     def without_rows(self, given: Sequence[str]) -> OpenTable:
         """Leave out rows of a text file or sheet by their numbers, as notes give them."""
@@ -139,14 +117,21 @@ class OpenTable:
             raise OptionError(f"{', '.join(given)!r} are no numbers of rows.", "drop_rows")
         if len(self.parts) > 1:
             raise OptionError("rows of several sheets have no numbers of their own.", "drop_rows")
-        [part], wanted = self.parts, sorted(set(map(int, numbers)))
-        is_out = np.isin(part.numbers, wanted)
-        if is_out.sum() < len(wanted):
-            absent = next(number for number in wanted if number not in part.numbers)
-            raise OptionError(f"the table has no row {absent:,}.", "drop_rows")
-        return replace(
-            self, parts=(part.without(wanted),), data=self.data.filter(pa.array(~is_out))
-        )
+        wanted, here = set(map(int, numbers)), self.parts[0].numbers
+        absent = sorted(wanted.difference(here))
+        if absent:
+            raise OptionError(f"the table has no row {absent[0]:,}.", "drop_rows")
+        return self._without(np.isin(here, list(wanted)))
+
+    def _without(self, is_out: np.ndarray) -> OpenTable:
+        parts: list[Part] = []
+        start = 0
+        for part in self.parts:
+            kept = ~is_out[part.start : part.start + len(part.numbers)]
+            parts.append(part._replace(start=start, numbers=np.asarray(part.numbers)[kept]))
+            start += int(kept.sum())
+        data = self.data.filter(pa.array(~is_out))
+        return replace(self, parts=tuple(parts), data=data)
 
     def with_empty(self, names: Sequence[str]) -> OpenTable:
         """Add columns without a value."""
@@ -164,7 +149,8 @@ def open_table(source: str | Source, options: ReadOptions | None = None) -> Open
     """
     given = options or ReadOptions()
     if isinstance(source, str) and os.path.isdir(source):
-        table = _open_parquet(source, [Source(path) for path in find_files(source)])
+        files = [Source(path) for path in find_files(source)]
+        table = OpenTable(source, *read_parquet(source, files))
     else:
         table = _open_file(find_source(source) if isinstance(source, str) else source, given)
     is_sheet = any(part.sheet for part in table.parts)
@@ -191,122 +177,24 @@ def open_table(source: str | Source, options: ReadOptions | None = None) -> Open
     return replace(table, reading=given)
 
 
-def _open_parquet(name: str, sources: Sequence[Source]) -> OpenTable:
-    """Read Parquet files that make up one table."""
-    names, parts, n_bytes = scan_parquet(sources)
-    allowed = min(sources[0].max_bytes, sum(map(allowed_memory, sources)))
-    refuse_large(n_bytes, name, allowed)
-    if not names or not parts:
-        return OpenTable(name, pa.table({}), tuple(parts))
-    return OpenTable(name, _join(binary_tables(parts, names), name, allowed), tuple(parts))
-
-
-def _join(batches: Iterable[Any], name: str, most: int) -> Any:
-    """Put batches together, unless they take too much memory."""
-    kept, n_bytes = [], 0
-    for batch in batches:
-        kept.append(batch)
-        n_bytes += batch.nbytes + named_bytes(batch)
-        refuse_large(n_bytes, name, most)
-    return pa.concat_tables(kept)
-
-
 def _open_file(source: Source, given: ReadOptions) -> OpenTable:
-    """Open a file by its kind; read it, if its kind is only read whole."""
+    """Read a file by its kind, which its first bytes name."""
     start = next(source.pieces(64), b"")
     facts: tuple[Fact, ...] = ()
     if start.startswith(PARQUET):
-        return _open_parquet(source.name, [source])
+        return OpenTable(source.name, *read_parquet(source.name, [source]))
     if start.startswith(ARROW):
-        data = _join(read_apart(parse_arrow, source), source.name, allowed_memory(source))
-        return OpenTable(source.name, data, (Part(source, None, 0, data.num_rows),))
+        data = read_arrow(source)
+        return OpenTable(source.name, data, (whole_part(source, data),))
     if start.startswith((ZIP, OLE)):
         data, parts, facts = read_sheet(source, given)
     elif start.startswith(STATISTICS):
         data = read_statistics(source)
-        parts = (Part(source, None, 0, data.num_rows),)
+        parts = (whole_part(source, data),)
     else:
-        return _open_text(source, start, given)
+        data, kind, facts = open_text(source, start, given)
+        parts = (whole_part(source, data, given.skip_last),)
+        return OpenTable(source.name, data, parts, kind, notes=facts)
     names, renamed = unique_names(data.column_names)
     notes = (*facts, *renamed)
     return OpenTable(source.name, data.rename_columns(names), parts, notes=notes)
-
-
-def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
-    """Open a text file: find out how it is written, and the names of its columns."""
-    begins = b"".join(start.removeprefix(codecs.BOM_UTF8).lower().split())
-    what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
-    if what is not None:
-        raise TableError(
-            f"{source.name} is {what}, not a table. Open it in the program that it comes from, or "
-            "in a spreadsheet program, and save the table as .xlsx or .csv."
-        )
-    delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
-    encoding = find_encoding(start, given.encoding)
-    if given.fallback_encoding and encoding == "utf-8" and not is_utf8(source):
-        encoding = find_encoding(start, given.fallback_encoding)
-    text = ""
-    for piece in islice(utf8_pieces(source, encoding, _SAMPLE), 16):
-        text += piece.decode("utf-8", "ignore")
-        # The header counts whole, however long its names are.
-        if "\n" in text.lstrip("\r\n") and text.count('"') % 2 == 0:
-            break
-    if not after_lines(text, skip_first or 0).strip():
-        raise TableError(
-            f"{source.name} is empty. Give a table with a header and at least one row."
-        )
-    if given.decimal not in (None, ".", ","):
-        raise OptionError(f"{given.decimal!r} is neither '.' nor ','.", "decimal")
-    kind, cells = sniff(text, delimiter, given.decimal, header=given.header, skip_first=skip_first)
-    refuse_wide(kind.n_columns, source.name)
-    named = [(given.header and cell.strip()) or f"column {j}" for j, cell in enumerate(cells, 1)]
-    names, notes = unique_names(named)
-    above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
-    if skip_first is None and above_table.strip():
-        notes = Fact("rows_above", {"row": kind.n_above + 1}), *notes
-    if kind.row_names:
-        notes = *notes, Fact("row_names_unnamed", {"column": names[0]})
-    if given.header and kind.is_data:
-        notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
-    kind = kind._replace(encoding=encoding)
-    if source.unpacker is not None:  # Unpacked once without being kept, a large one is refused.
-        for _ in source.pieces():
-            pass
-    data = read_text(source, kind, given.header, given.skip_last).rename_columns(names)
-    if swallowed := find_quoted_rows(data, kind.delimiter):
-        keys = ("column", "row", "n_rows")
-        notes = *notes, Fact("quoted_rows", dict(zip(keys, swallowed, strict=True)))
-    parts = (Part(source, None, 0, data.num_rows, given.skip_last),)
-    return OpenTable(source.name, data, parts, kind, notes=notes)
-
-
-def _check_delimiter(delimiter: str | None) -> str | None:
-    """Read the delimiter of cells; None: to be detected."""
-    if delimiter in (None, "tab", "\\t"):
-        return delimiter and "\t"
-    if len(delimiter) != 1:
-        raise OptionError(f"{delimiter!r} is not one character.", "delimiter")
-    if not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise OptionError(
-            f"{delimiter!r} cannot separate cells. Give an ASCII character, no quote or line end.",
-            "delimiter",
-        )
-    return delimiter
-
-
-def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
-    """Give columns of one name numbers, a second "a" becomes "a (2)"; and say so in facts."""
-    taken = set(names)
-    found: list[str] = []
-    seen: Counter[str] = Counter()
-    for name in names:
-        seen[name] += 1
-        new = name
-        while seen[name] > 1 and new in taken:
-            new = f"{name} ({seen[name]})"
-            seen[name] += new in taken
-        taken.add(new)
-        found.append(new)
-    pairs = zip(names, found, strict=True)
-    facts = [Fact("renamed", {"old": old, "new": new}) for old, new in pairs if old != new]
-    return found, tuple(facts[:_MAX_NOTES])

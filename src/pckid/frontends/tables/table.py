@@ -10,53 +10,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief
-from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.text import TextFormat
 
 _MANY_ROWS = 100_000
 
 
-class SheetRows(NamedTuple):
-    """Which rows of a sheet hold the rows of a table."""
+class Sheet(NamedTuple):
+    """A sheet, and its number of the first row of the table, counted from 1."""
 
-    first: int  # the sheet's number of the first row, counted from 1
-    blank: tuple[int, ...] = ()  # numbers of rows below it that were left out, ascending
-    name: str = ""  # of the sheet
-
-    def number(self, row: int) -> int:
-        """Give the sheet's number of a row of the table, counted from 1."""
-        found = self.first + row - 1
-        for blank in self.blank:
-            found += blank <= found
-        return found
+    name: str
+    first: int
 
 
 class Part(NamedTuple):
     """Rows of a file, a row group or a sheet."""
 
     source: Source
-    row_group: int | None  # of a Parquet file; None is all of a text or Arrow file
     start: int  # number of the first row in the whole table
-    n_rows: int
+    numbers: Sequence[int]  # of each row (n_rows,), as notes give it: of a sheet, the sheet's own
     n_below: int = 0  # rows at the end of a text or sheet that are left out
-    sheet: SheetRows | None = None
-    left_out: tuple[int, ...] = ()  # rows of a text that are left out among others, ascending
+    sheet: Sheet | None = None
+    row_group: int | None = None  # of a Parquet file
 
-    @property
-    def numbers(self) -> np.ndarray:
-        """The number of each row (n_rows,), as notes give it: of a sheet, the sheet's own."""
-        first, absent = (1, self.left_out) if self.sheet is None else self.sheet[:2]
-        every = np.arange(first, first + self.n_rows + len(absent))
-        return np.setdiff1d(every, absent)[: self.n_rows]
 
-    def without(self, numbers: Sequence[int]) -> Part:
-        """Leave out rows by their numbers."""
-        if self.sheet is None:
-            left_out = tuple(sorted({*self.left_out, *numbers}))
-            return self._replace(left_out=left_out, n_rows=self.n_rows - len(numbers))
-        blank = tuple(sorted({*self.sheet.blank, *numbers}))
-        rows = self.sheet._replace(blank=blank)
-        return self._replace(sheet=rows, n_rows=self.n_rows - len(numbers))
+def whole_part(source: Source, data: Any, n_below: int = 0) -> Part:
+    """Make the only part of a table."""
+    return Part(source, 0, range(1, data.num_rows + 1), n_below)
 
 
 class FileTable(NamedTuple):
@@ -65,7 +45,6 @@ class FileTable(NamedTuple):
     data: Any  # pyarrow.Table of shape (n_rows, n_columns)
     text: TextFormat | None = None  # how the text file writes cells; None for others
     parts: Sequence[Part] = ()  # where the rows come from, for errors
-    start: int = 0  # number of the first row in the whole table
 
     @property
     def names(self) -> list[str]:
@@ -80,14 +59,17 @@ class FileTable(NamedTuple):
 
 def name_row(parts: Sequence[Part], row: int) -> str:
     """Name the place of a row, counted from 1 in the whole table: in a sheet, or a row group."""
-    for part in reversed(parts):
-        if part.start < row and part.sheet is not None:
-            which = f"sheet '{brief(part.sheet.name)}'" if len(parts) > 1 else "the sheet"
-            return f"row {part.sheet.number(row - part.start):,} of {which}"
-        if part.start < row and part.row_group is not None:
-            group = f"{part.source.name}, row group {part.row_group}"
-            return f"row {row:,} ({group}, row {row - part.start:,} of it)"
-    return f"row {parts[0].numbers[row - 1] if parts and parts[0].left_out else row:,}"
+    part = next((each for each in reversed(parts) if each.start < row), None)
+    if part is None:
+        return f"row {row:,}"
+    number = part.numbers[row - part.start - 1]
+    if part.sheet is not None:
+        which = f"sheet '{brief(part.sheet.name)}'" if len(parts) > 1 else "the sheet"
+        return f"row {number:,} of {which}"
+    if part.row_group is not None:
+        group = f"{part.source.name}, row group {part.row_group}"
+        return f"row {row:,} ({group}, row {row - part.start:,} of it)"
+    return f"row {number:,}"
 
 
 def release_memory(table: FileTable) -> None:

@@ -1,12 +1,12 @@
-"""Delimited text: decoded and parsed, with every cell kept as text."""
+"""Delimited text: how it is written is found out, then it is read with every cell as text."""
 
 import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections import Counter
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,11 +14,27 @@ import pyarrow.csv
 
 from pckid._utils.text import counted
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.options import set_option
-from pckid.frontends.tables.sniffing import TextFormat
-from pckid.frontends.tables.sources import PIECE, Source
+from pckid.frontends.options import ReadOptions, set_option
+from pckid.frontends.tables.findings import Fact
+from pckid.frontends.tables.headers import find_names, unique_names
+from pckid.frontends.tables.sources import Source, refuse_wide
 
+# How files begin that are named like tables and are none; in lower case, without spaces.
+_NO_TABLES = {
+    b"%pdf-": "a PDF document", b"\x89png": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)", b"{\\rtf": "a text document (RTF)",
+    b"<!doctypehtml": "a web page (HTML)", b"<html": "a web page (HTML)",
+    b"<meta": "a web page (HTML)", b"<head": "a web page (HTML)",
+    b"<table": "a web page (HTML)", b"<?xml": "an XML document", b'{"': "a JSON document",
+    b"[{": "a JSON document",
+}  # fmt: skip
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE_RECORDS, _SAMPLE = 200, 1 << 20
 _LINE_END = re.compile(rb"\r\n?|\n")
+_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_NEARLY_ALL = 0.8
 _MAX_RECORD_LENGTH = 1 << 28
 # Lines above and below a table are looked for among as many.
 _MAX_EXTRA = 10
@@ -27,63 +43,116 @@ _BYTES_PER_COLUMN = 1 << 10
 _BLOCK = 1 << 22
 
 
-def find_encoding(start: bytes, encoding: str | None) -> str:
-    """Detect the encoding of a text by its first bytes, unless it is given."""
-    if encoding is None:
-        return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
-    try:
-        io.TextIOWrapper(io.BytesIO(), encoding)
-    except LookupError:
+class TextFormat(NamedTuple):
+    """How a text table separates cells and writes numbers, and how many lines stand above it."""
+
+    delimiter: str
+    decimal: str
+    n_columns: int
+    n_above: int = 0
+    is_data: bool = False  # whether the names may be data
+    encoding: str = "utf-8"
+    row_names: bool = False  # whether each line begins with a name that the header has no cell for
+
+
+def open_text(
+    source: Source, start: bytes, given: ReadOptions
+) -> tuple[Any, TextFormat, tuple[Fact, ...]]:
+    """Find out how a text is written and read it; give its rows as texts, its format, and notes."""
+    if given.decimal not in (None, ".", ","):
+        raise OptionError(f"{given.decimal!r} is neither '.' nor ','.", "decimal")
+    delimiter, skip_first = given.delimiter, given.skip_first
+    if delimiter in ("tab", "\\t"):
+        delimiter = "\t"
+    elif delimiter is not None and len(delimiter) != 1:
+        raise OptionError(f"{delimiter!r} is not one character.", "delimiter")
+    elif delimiter and (not delimiter.isascii() or delimiter in '"\r\n\0'):
         raise OptionError(
-            f"There is no encoding {encoding!r}; try utf-8 or cp1252.", "encoding"
-        ) from None
-    return encoding
+            f"{delimiter!r} cannot separate cells. Give an ASCII character, no quote or line end.",
+            "delimiter",
+        )
+    content, encoding = _decode(source, start, given)
+    text = content[:_SAMPLE].decode("utf-8", "ignore")
+    # The header counts whole, however long its names are.
+    if "\n" not in text.lstrip("\r\n") or text.count('"') % 2:
+        text = content[: 16 * _SAMPLE].decode("utf-8", "ignore")
+    if not _after_lines(text, skip_first or 0).strip():
+        raise TableError(
+            f"{source.name} is empty. Give a table with a header and at least one row."
+        )
+    kind, cells = sniff(text, delimiter, given.decimal, header=given.header, skip_first=skip_first)
+    refuse_wide(kind.n_columns, source.name)
+    named = [(given.header and cell.strip()) or f"column {j}" for j, cell in enumerate(cells, 1)]
+    names, notes = unique_names(named)
+    above = text[: len(text) - len(_after_lines(text, kind.n_above))]
+    if skip_first is None and above.strip():
+        notes = Fact("rows_above", {"row": kind.n_above + 1}), *notes
+    if kind.row_names:
+        notes = *notes, Fact("row_names_unnamed", {"column": names[0]})
+    if given.header and kind.is_data:
+        notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
+    kind = kind._replace(encoding=encoding)
+    data = read_text(content, kind, source.name, given.header, given.skip_last)
+    data, content = data.rename_columns(names), b""  # No longer needed: it is as large as the file.
+    if swallowed := _find_quoted_rows(data, kind.delimiter):
+        keys = ("column", "row", "n_rows")
+        notes = *notes, Fact("quoted_rows", dict(zip(keys, swallowed, strict=True)))
+    return data, kind, notes
 
 
-def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[bytes]:
-    """Yield a text in UTF-8, without a byte-order mark."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    pieces, n_bytes, started = source.pieces(size), 0, False
-    piece: bytes | None = b""
-    while piece is not None:
-        piece = next(pieces, None)
+def _decode(source: Source, start: bytes, given: ReadOptions) -> tuple[bytes, str]:
+    """Give a text in UTF-8, without a byte-order mark, and how it was encoded."""
+    begins = b"".join(start.removeprefix(codecs.BOM_UTF8).lower().split())
+    what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
+    if what is not None:
+        raise TableError(
+            f"{source.name} is {what}, not a table. Open it in the program that it comes from, or "
+            "in a spreadsheet program, and save the table as .xlsx or .csv."
+        )
+    is_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = given.encoding or ("utf-16" if is_utf16 else "utf-8")
+    for name in filter(None, (encoding, given.fallback_encoding)):
         try:
-            text = decoder.decode(piece or b"", final=piece is None)
-        except UnicodeError as error:
-            raise _not_decoded(error, source, encoding, n_bytes) from None
-        n_bytes += len(piece or b"")
-        found = text.encode("utf-8", "replace")
-        if b"\0" in found:
+            io.TextIOWrapper(io.BytesIO(), name)
+        except LookupError:
+            raise OptionError(
+                f"There is no encoding {name!r}; try utf-8 or cp1252.", "encoding"
+            ) from None
+    if source.unpacker is not None:  # Unpacked once without being kept, a large one is refused.
+        for _ in source.pieces():
+            pass
+    try:
+        return _decode_as(source, encoding), encoding
+    except UnicodeError:
+        if encoding != "utf-8" or not given.fallback_encoding:
+            raise _not_decoded(source, encoding) from None
+    try:
+        return _decode_as(source, given.fallback_encoding), given.fallback_encoding
+    except UnicodeError:
+        raise _not_decoded(source, given.fallback_encoding) from None
+
+
+def _decode_as(source: Source, encoding: str) -> bytes:
+    decoder, found = codecs.getincrementaldecoder(encoding)(), io.BytesIO()
+    for piece in chain(source.pieces(), [None]):
+        text = decoder.decode(piece or b"", final=piece is None).encode("utf-8", "replace")
+        if b"\0" in text:
             raise TableError(
                 f"{source.name} is not a table: it holds zero bytes. Give CSV, TSV, Parquet or "
                 "Arrow."
             )
-        if not started:
-            found = found.removeprefix(codecs.BOM_UTF8)
-            started = bool(found)
-        if found:
-            yield found
+        found.write(text)
+    return found.getvalue().removeprefix(codecs.BOM_UTF8)
 
 
-def is_utf8(source: Source) -> bool:
-    """Return whether all of a text is UTF-8."""
+def _not_decoded(source: Source, encoding: str) -> TableError:
+    content, likely = b"".join(source.pieces()), "cp1252"
     try:
-        return all(utf8_pieces(source, "utf-8"))
-    except TableError:
-        return False
-
-
-def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: int) -> TableError:
-    wrong = getattr(error, "object", b"")
-    line = wrong.count(b"\n", 0, getattr(error, "start", 0)) + 1
-    for piece in source.pieces():
-        if n_bytes <= 0:
-            break
-        line += piece.count(b"\n", 0, n_bytes)
-        n_bytes -= len(piece)
-    likely = "cp1252"
+        content.decode(encoding)
+    except UnicodeError as error:
+        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
     try:
-        wrong.decode(likely)
+        content.decode(likely)
     except UnicodeError:
         likely = "latin-1"
     return TableError(
@@ -93,33 +162,157 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
     )
 
 
-def read_text(source: Source, kind: TextFormat, header: bool, n_below: int = 0) -> Any:
+def sniff(
+    text: str,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    *,
+    header: bool = True,
+    skip_first: int | None = None,
+) -> tuple[TextFormat, list[str]]:
+    """Detect the delimiter and the decimal separator of a text table, or its beginning.
+
+    Gives the cells of its first record, too. What is given is taken as it is. Titles are found only
+    above names, which the `header` has.
+    """
+    body = _after_lines(text, skip_first or 0)
+    sample = body[:_SAMPLE]
+    begins = {}
+    for sign in _DELIMITERS if delimiter is None else [delimiter]:
+        records = _records(sample, sign)
+        titled = header and skip_first is None
+        table = [cells for _, cells in records]
+        begins[sign] = records, *(_first_of_table(table) if titled else (0, False))
+
+    def score(sign: str) -> tuple[float, bool, int]:
+        """Score a delimiter: rows as long as the first, of several cells; no titles; cells."""
+        records, first, _ = begins[sign]
+        widths = [len(cells) for _, cells in records[first:]]
+        body = widths[:-1] or widths  # The last record may be cut off by the sample.
+        share = body.count(widths[0]) / len(body) if widths[0] > 1 else 0.0
+        return share, first == 0 or not share, widths[0]
+
+    chosen = max(begins, key=score)
+    records, first, is_data = begins[chosen]
+    if delimiter is None and header and len(records[first][1]) == 1 and sample.startswith('"'):
+        # As R's `write.table` has it by default: quoted names, and spaces between cells.
+        spaced = _records(sample, " ")
+        if _has_row_names([cells for _, cells in spaced]):
+            chosen, records, first, is_data = " ", spaced, 0, False
+    if decimal is None:  # A point unless only commas are seen
+        below = [cell.strip() for _, cells in records[first + 1 :] for cell in cells]
+        commas = [cell for cell in below if _COMMA_NUMBER.fullmatch(cell)]
+        plain = any(map(_POINT_NUMBER.fullmatch, below)) or all(map(_THOUSANDS.fullmatch, commas))
+        decimal = "." if plain else ","
+    # The record counts whole, however long it is.
+    line, names = _records(body, chosen, first + 1)[first]
+    row_names = header and _has_row_names([cells for _, cells in records[first:]])
+    if row_names:
+        names = ["row names" if "row" in names else "row", *names]
+    n_above = (skip_first or 0) + line
+    return TextFormat(chosen, decimal, len(names), n_above, is_data, row_names=row_names), names
+
+
+def _after_lines(text: str, n_lines: int) -> str:
+    """Leave out the first lines of a text."""
+    lines = io.StringIO(text, newline="")
+    for _ in range(n_lines):
+        lines.readline()
+    return lines.read()
+
+
+def _first_of_table(records: list[list[str]]) -> tuple[int, bool]:
+    """Find the header, below titles if it is clear that there are any; is it like data?"""
+    width, _ = max(Counter(map(len, records)).items(), key=lambda item: (item[1], item[0]))
+    # A record of another length counts as one text.
+    alike = [cells if len(cells) == width else ["".join(cells), *[""] * width] for cells in records]
+    found = find_names([cells[:width] for cells in alike])
+    body = records[found.row + 1 :]
+    fits = sum(len(record) == width for record in body) >= _NEARLY_ALL * max(len(body), 1)
+    clear = width > 1 and body and fits and len(records[found.row]) == width and found.is_sure
+    return (found.row, found.is_data) if clear or found.row == 0 else (0, False)
+
+
+def _has_row_names(records: list[list[str]]) -> bool:
+    """Whether the header lacks a cell for the names of the rows, as R's `write.table` has it.
+
+    Names are all different. Where every line ends with a delimiter, the last cell is too many.
+    """
+    header, *rows = records
+    # The last record may be cut off by the sample.
+    rows = rows[:-1]
+    return (
+        len(header) > 1
+        and len(rows) > 0
+        and all(len(row) == len(header) + 1 for row in rows)
+        and len({row[0] for row in rows}) == len(rows)
+        and any(row[-1] for row in rows)
+    )
+
+
+def _records(
+    text: str, delimiter: str, n_records: int = _SAMPLE_RECORDS
+) -> list[tuple[int, list[str]]]:
+    """Split the first records into cells, each with the number of lines above it.
+
+    Quotes are respected, blank lines left out.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    # A cell may be longer than the limit of the whole process, which is not ours to change.
+    limit = csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    found: list[tuple[int, list[str]]] = []
+    try:
+        n_lines = 0
+        for record in reader:
+            if record:
+                found.append((n_lines, record))
+            if len(found) == n_records:
+                break
+            n_lines = reader.line_num
+        return found or [(0, [""])]
+    finally:
+        csv.field_size_limit(limit)
+
+
+def read_text(content: bytes, kind: TextFormat, name: str, header: bool, n_below: int = 0) -> Any:
     """Read a text as an Arrow table of texts (n_rows, n_columns), whose columns have no names yet.
 
     The last `n_below` records are left out, whatever their length. A record of another length, and
     a quote that is not closed, are errors.
     """
+    ends = [0, *(found.end() for found in islice(_LINE_END.finditer(content), kind.n_above))]
+    above, end = ends[min(kind.n_above, len(ends) - 1)], b""
+    if not content.endswith((b"\n", b"\r")):
+        end = b"\n"
+    if kind.row_names or end:  # The header lacks a cell.
+        content = kind.delimiter.encode() * kind.row_names + content[above:] + end
+        above = 0
+    body = pa.py_buffer(content).slice(above)
     block = max(_BLOCK, _BYTES_PER_COLUMN * kind.n_columns)
     while True:
         try:
-            found, bad = _parse(source, kind, block)
+            found, bad = _parse(body, kind, block)
             break
         except pa.ArrowInvalid as error:
             block *= 8
             if "straddl" not in str(error) or block > _MAX_RECORD_LENGTH:
                 reason = str(error).splitlines()[0]
-                raise TableError(f"{source.name} cannot be read as a table: {reason}") from None
+                raise TableError(f"{name} cannot be read as a table: {reason}") from None
     n_records = found.num_rows + len(bad)
-    wrong = [row for row in bad if row.number <= n_records - n_below]
-    if wrong:
-        raise _wrong_length(wrong[0], n_records, kind, source)
-    rest = found.slice(header, max(found.num_rows - header - n_below + len(bad), 0))
-    _refuse_open_quote(found, source, kind)
+    if bad and bad[0].number <= n_records - n_below:
+        raise _wrong_length(bad[0], n_records, kind, name, body)
+    rest = found.slice(header, max(n_records - header - n_below, 0))
+    last = found.column(kind.n_columns - 1)
+    cell = last[-1].as_py() if len(last) else None
+    if cell and cell.endswith(("\n", "\r")) and not content.rstrip().endswith(b'"'):
+        # A quote runs to the end of the text.
+        n_lines = kind.n_above + len(_LINE_END.findall(body)) - len(re.findall(r"\r\n?|\n", cell))
+        raise _open_quote(name, n_lines + 1)
     pa.default_memory_pool().release_unused()
     return rest
 
 
-def _parse(source: Source, kind: TextFormat, block: int) -> tuple[Any, list[Any]]:
+def _parse(body: Any, kind: TextFormat, block: int) -> tuple[Any, list[Any]]:
     """Parse all records; give those as long as they should be, and the others."""
     bad: list[Any] = []
 
@@ -135,77 +328,14 @@ def _parse(source: Source, kind: TextFormat, block: int) -> tuple[Any, list[Any]
     )  # fmt: skip
     types = dict.fromkeys(keys, pa.string())
     converting = pyarrow.csv.ConvertOptions(column_types=types, check_utf8=False)
-    # Buffered, it gives as many bytes as a block takes, whatever the size of the pieces.
-    stream = pa.PythonFile(io.BufferedReader(_Pieces(_text_of(source, kind))), "r")
-    reader, batches = pyarrow.csv.open_csv(stream, reading, parsing, converting), []
+    reader, batches = pyarrow.csv.open_csv(pa.BufferReader(body), reading, parsing, converting), []
     for batch in reader:
         batches.append(batch)
         pa.default_memory_pool().release_unused()  # what parsing took stays between the batches
     return pa.Table.from_batches(batches, reader.schema), bad
 
 
-def _text_of(source: Source, kind: TextFormat) -> Iterator[bytes]:
-    """Yield the text of a table in UTF-8, from its header on; it ends with a line end."""
-    pieces = _below_lines(utf8_pieces(source, kind.encoding), kind.n_above)
-    if kind.row_names:
-        pieces = chain([kind.delimiter.encode()], pieces)  # the cell that the header lacks
-    last = b""
-    for last in pieces:
-        yield last
-    if not last.endswith((b"\n", b"\r")):
-        yield b"\n"
-
-
-class _Pieces(io.RawIOBase):
-    """Bytes that come in pieces, as a file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._rest = pieces, memoryview(b"")
-
-    def readable(self) -> bool:
-        """Bytes can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Give up to as many bytes as `buffer` takes; 0 at the end."""
-        if not self._rest:
-            self._rest = memoryview(next(self._pieces, b""))
-        found = self._rest[: len(buffer)]
-        buffer[: len(found)] = found
-        self._rest = self._rest[len(found) :]
-        return len(found)
-
-
-def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
-    start = b""
-    while n_lines:
-        piece = next(pieces, None)
-        start += piece or b""
-        ends = [found.end() for found in islice(_LINE_END.finditer(start), n_lines)]
-        # A carriage return at the very end may be the first half of a line end.
-        if piece is None or (len(ends) == n_lines and ends[-1] < len(start)):
-            start, n_lines = start[ends[-1] if len(ends) == n_lines else len(start) :], 0
-    if start:
-        yield start
-    yield from pieces
-
-
-def _refuse_open_quote(found: Any, source: Source, kind: TextFormat) -> None:
-    """Raise if a quote runs to the end of the text: its cell, the last one, ends with a line."""
-    last = found.column(kind.n_columns - 1)
-    cell = last[-1].as_py() if len(last) else None
-    if not cell or not cell.endswith(("\n", "\r")):
-        return
-    n_lines, end = 0, b""
-    for piece in utf8_pieces(source, kind.encoding):
-        n_lines += len(_LINE_END.findall(piece))
-        end = (end + piece)[-1000:]
-    if not end.rstrip().endswith(b'"'):
-        n_lines += not end.endswith((b"\n", b"\r"))
-        raise _open_quote(source.name, n_lines - len(re.findall(r"\r\n?|\n", cell)) + 1)
-
-
-def find_quoted_rows(data: Any, delimiter: str) -> tuple[str, int, int] | None:
+def _find_quoted_rows(data: Any, delimiter: str) -> tuple[str, int, int] | None:
     """Find a cell with the line breaks and delimiters of whole rows: its quote is closed too late.
 
     Gives its column, its row, counted from 1, and how many rows it would hold.
@@ -231,15 +361,15 @@ def _open_quote(name: str, line: int) -> TableError:
     )
 
 
-def _wrong_length(row: Any, n_records: int, kind: TextFormat, source: Source) -> TableError:
+def _wrong_length(row: Any, n_records: int, kind: TextFormat, name: str, body: Any) -> TableError:
     """Make the error for a line with a wrong number of cells; where it stands decides the fixes."""
-    line, n_cells = _line_of(row.number, kind, source), row.actual_columns
+    line, n_cells = kind.n_above + _line_of(row.number, kind, body), row.actual_columns
     if row.text.count('"') % 2:
-        return _open_quote(source.name, line)
+        return _open_quote(name, line)
     n_left = n_records - row.number + 1
     sign = {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
     told = (
-        f"Line {line} of {source.name} has {counted(n_cells, 'cell')}, the first has "
+        f"Line {line} of {name} has {counted(n_cells, 'cell')}, the first has "
         f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or say which character "
         "separates the cells."
     )
@@ -253,13 +383,11 @@ def _wrong_length(row: Any, n_records: int, kind: TextFormat, source: Source) ->
     return TableError(told, *fixes)
 
 
-def _line_of(number: int, kind: TextFormat, source: Source) -> int:
-    """Find the line of the text in which a record, counted from 1, begins."""
-    lines = io.TextIOWrapper(
-        io.BufferedReader(_Pieces(_text_of(source, kind))), "utf-8", newline=""
-    )
-    reader = csv.reader(lines, delimiter=kind.delimiter)
-    limit = csv.field_size_limit(_MAX_RECORD_LENGTH)
+def _line_of(number: int, kind: TextFormat, body: Any) -> int:
+    """Find the line in which a record begins, both counted from 1."""
+    lines = io.TextIOWrapper(pa.BufferReader(body), "utf-8", newline="")
+    reader, limit = csv.reader(lines, delimiter=kind.delimiter), csv.field_size_limit()
+    csv.field_size_limit(_MAX_RECORD_LENGTH)
     try:
         n_before = n_seen = 0
         for record in reader:
@@ -267,6 +395,6 @@ def _line_of(number: int, kind: TextFormat, source: Source) -> int:
             if n_seen == number:
                 break
             n_before = reader.line_num
-        return kind.n_above + n_before + 1
+        return n_before + 1
     finally:
         csv.field_size_limit(limit)

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import datetime
 import io
+import posixpath
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from xml.etree import ElementTree
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.formulas import count_unsolved
 from pckid.frontends.tables.headers import Range, cell_text, find_header
 from pckid.frontends.tables.isolation import read_apart
 from pckid.frontends.tables.sources import Source, refuse_large, refuse_wide, require_library
-from pckid.frontends.tables.table import Part, SheetRows, as_whole
+from pckid.frontends.tables.table import Part, Sheet, as_whole
 
 if TYPE_CHECKING:  # The process that reads workbooks needs no more.
     from pckid.frontends.options import ReadOptions
@@ -41,6 +44,10 @@ _COMMA = r"^[^,\d]{0,12}\d[\d.' ]*,\d+[^,\d]{0,12}$"  # in a number
 _MAX_EXACT = 2.0**53  # larger whole numbers lose digits in a sheet
 _MIN_TEXT_ROWS = 5
 _OPTIONS = ("sheet", "header", "skip_first", "skip_last")
+_PIECE = 1 << 20
+_FORMULA = re.compile(
+    rb"<c\b([^>]*)>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
+)
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
@@ -55,7 +62,8 @@ class SheetTable(NamedTuple):
     """The table of a sheet."""
 
     data: Any  # pyarrow.Table of shape (n_rows, n_columns)
-    rows: SheetRows
+    sheet: Sheet
+    numbers: Any  # of its rows (n_rows,)
     n_below: int  # rows below the table that were left out
     facts: list[Fact]
 
@@ -68,9 +76,8 @@ def read_sheet(
     how = {key: getattr(given, key) for key in _OPTIONS}
     told, *tables = read_apart(parse_workbook, source, **how)
     parts: list[Part] = []
-    for n_rows, n_below, rows in told["sheets"]:
-        start = parts[-1].start + (parts[-1].n_rows or 0) if parts else 0
-        parts.append(Part(source, None, start, n_rows, n_below, rows))
+    for numbers, n_below, sheet in told["sheets"]:
+        parts.append(Part(source, sum(len(p.numbers) for p in parts), numbers, n_below, sheet))
     return pa.concat_tables(tables), tuple(parts), tuple(told["facts"])
 
 
@@ -81,12 +88,11 @@ def find_sheets(source: Source) -> tuple[list[str], int]:
     return names, place
 
 
-def parse_sheet_names(source: Source) -> Iterator[Any]:
+def parse_sheet_names(source: Source) -> Iterator[tuple[list[str], int]]:
     """Yield what `find_sheets` gives."""
     workbook = open_workbook(source)
-    found, _, _ = choose_sheet(workbook, None, source.name)
     names = sheet_names(workbook)[1]
-    yield names, names.index(found)
+    yield names, names.index(choose_sheet(workbook, None, source.name)[0])
 
 
 def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iterator[Any]:
@@ -99,7 +105,7 @@ def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iter
         found += [_parse_sheet(workbook.get_sheet_by_name(other), **how) for other in alike]
     facts = [] if every else found[0].facts
     with _open_content(source) as file:
-        n_unsolved = sum(count_unsolved(file, read.rows.name) for read in found)
+        n_unsolved = sum(_count_unsolved(file, read.sheet.name) for read in found)
     if n_unsolved:
         facts.append(Fact("formulas_without_results", {"n_cells": n_unsolved}))
     if alike and not every:
@@ -116,7 +122,7 @@ def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iter
     data, inexact = _write_numbers(data)
     facts += [Fact("digits_lost", {"column": name}) for name in inexact]
     yield {
-        "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
+        "sheets": [(read.numbers, read.n_below, read.sheet) for read in found],
         "facts": facts,
     }
     yield data
@@ -171,8 +177,9 @@ def _parse_sheet(
     if n_notes > skip_last:
         facts.append(Fact("notes_below", {"n_rows": n_notes}))
     data = data.slice(0, max(data.num_rows - max(skip_last - n_notes, 0), 0))
-    where = SheetRows(begin, tuple(blank), cells.name)
-    return SheetTable(data, where, max(skip_last, n_notes), facts)
+    numbers = np.setdiff1d(np.arange(data.num_rows + len(blank)) + begin, blank)
+    sheet, n_below = Sheet(cells.name, begin), max(skip_last, n_notes)
+    return SheetTable(data, sheet, numbers[: data.num_rows], n_below, facts)
 
 
 def open_workbook(source: Source) -> Any:
@@ -398,3 +405,39 @@ def _without_point(number: str) -> str:
     minus, digits, exponent = Decimal(number).as_tuple()
     whole = "-" * minus + "".join(map(str, digits))
     return f"{whole}e{exponent}" if exponent else whole
+
+
+def _count_unsolved(file: BinaryIO, sheet: str) -> int:
+    """Count the formulas of a sheet of .xlsx without a result, which are read as empty cells."""
+    if not zipfile.is_zipfile(file):
+        return 0
+    n_unsolved, rest = 0, b""
+    with zipfile.ZipFile(file) as archive:
+        member = _find_member(archive, sheet)
+        if member is None:
+            return 0
+        with archive.open(member) as stream:
+            while piece := stream.read(_PIECE):
+                text = rest + piece
+                end = text.rfind(b"</row>")
+                text, rest = text[:end], text[end:]
+                # An empty text is a result.
+                cells = (cell[1] for cell in _FORMULA.finditer(text)) if b"<f" in text else ()
+                n_unsolved += sum(b't="str"' not in cell for cell in cells)
+    return n_unsolved
+
+
+def _find_member(archive: zipfile.ZipFile, sheet: str) -> str | None:
+    """Find the file of a sheet within a workbook."""
+    try:
+        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+        links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    except (KeyError, ElementTree.ParseError):
+        return None
+    targets = {link.get("Id"): link.get("Target", "") for link in links}
+    for each in book.findall("{*}sheets/{*}sheet"):
+        link = next((value for key, value in each.attrib.items() if key.endswith("}id")), None)
+        path = posixpath.normpath(posixpath.join("/xl", targets.get(link, ""))).lstrip("/")
+        if each.get("name") == sheet and path in archive.namelist():
+            return path
+    return None

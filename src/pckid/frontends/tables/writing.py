@@ -20,9 +20,9 @@ import pyarrow.parquet
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.tables.numbers import MISSING_TEXTS
-from pckid.frontends.tables.sniffing import TextFormat
 from pckid.frontends.tables.sources import require_library
 from pckid.frontends.tables.table import FileTable
+from pckid.frontends.tables.text import TextFormat
 from pckid.frontends.tables.workbook_writing import (
     Sheets,
     WorkbookWriter,
@@ -107,7 +107,16 @@ class TableWriter(ExitStack):
         columns = list(kept.columns)
         kept = pa.Table.from_arrays(columns, schema=kept.schema) if columns else kept
         if self.kind in ("csv", "tsv"):
-            self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
+            text = table.text or TextFormat(",", ".", 0)
+            delimiter = "\t" if self.kind == "tsv" else text.delimiter
+            decimal = text.decimal if delimiter != "," else "."
+            blocks = _text_blocks(kept, new, delimiter, decimal, self.escape_formulas)
+            header = next(blocks)
+            if self._sink is None:
+                self._sink = self.enter_context(_compressor(self.file, self.codec))
+                self._sink.write(header.encode("utf-8"))
+            for block in blocks:
+                self._sink.write(block.encode("utf-8"))
             return
         held = {
             name: values
@@ -147,17 +156,6 @@ class TableWriter(ExitStack):
             opened = pyarrow.parquet.ParquetWriter if parquet else pyarrow.ipc.new_file
             self._sink = self.enter_context(opened(self.file, data.schema))
         self._sink.write_table(data)
-
-    def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:
-        delimiter = "\t" if self.kind == "tsv" else text.delimiter
-        decimal = text.decimal if delimiter != "," else "."
-        blocks = _text_blocks(kept, new, delimiter, decimal, self.escape_formulas)
-        header = next(blocks)
-        if self._sink is None:
-            self._sink = self.enter_context(_compressor(self.file, self.codec))
-            self._sink.write(header.encode("utf-8"))
-        for block in blocks:
-            self._sink.write(block.encode("utf-8"))
 
 
 def _first_unheld(texts: Any, values: np.ndarray) -> str | None:
@@ -217,26 +215,15 @@ def _text_blocks(
     yield delimiter.join(map(cell, [*kept.column_names, *new])) + "\n"
     for start in range(0, kept.num_rows, _BLOCK_ROWS):
         block = kept.slice(start, _BLOCK_ROWS)
-        columns = [column(_cell_values(values, decimal)) for values in block.columns]
-        columns += [
-            column(_number_texts(values[start : start + _BLOCK_ROWS], decimal))
-            for values in new.values()
-        ]
+        columns = []
+        for values in block.columns:
+            cells = list_values(values)
+            if decimal != "." and pa.types.is_floating(values.type):
+                cells = [c if c is None else str(c).replace(".", decimal) for c in cells]
+            columns.append(column(cells))
+        for added in new.values():
+            cells = added[start : start + _BLOCK_ROWS].tolist()
+            if added.dtype.kind not in "iuO":  # Floats have four places; NaN is an empty cell.
+                cells = ["" if x != x else f"{x:.4f}".replace(".", decimal) for x in cells]
+            columns.append(column(cells))
         yield "".join(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
-
-
-def _cell_values(column: Any, decimal: str) -> list[Any]:
-    """List the cells of a column, floats as texts where their decimal separator is no point."""
-    cells = list_values(column)
-    if decimal == "." or not pa.types.is_floating(column.type):
-        return cells
-    return [cell if cell is None else str(cell).replace(".", decimal) for cell in cells]
-
-
-def _number_texts(values: np.ndarray, decimal: str) -> list[str]:
-    """Write integers and texts as they are, floats with four places; NaN is an empty cell."""
-    if values.dtype.kind in "iuO":
-        return [str(value) for value in values.tolist()]
-    return [
-        "" if value != value else f"{value:.4f}".replace(".", decimal) for value in values.tolist()
-    ]
