@@ -23,8 +23,9 @@ from pckid.input.table import Table
 # A column of more distinct numbers is cut into so many bins, with as many rows each, that are
 # smoothed over their neighbours so many times. Of 20, 30 and 40 bins, chosen on simulated tables.
 _N_BINS, _N_SMOOTHED = 30, 4
-# No bin reaches over a gap of so many standard deviations of its column, nor does what smooths.
-_GAP = 0.3
+# No bin reaches over a gap of so many standard deviations of its column, nor does what smooths. On
+# both sides there are at least so many rows: outliers are no cells of their own.
+_GAP, _MIN_ROWS = 0.3, 5
 # The smallest variance of a Gaussian, in units of the column's variance.
 _FLOOR = 0.01
 # Each cell of a component holds, besides its rows, this much of one that is like all rows.
@@ -152,7 +153,8 @@ def _cut_numbers(x: np.ndarray, observed: np.ndarray, is_one_hot: bool) -> _Colu
     if are_many := np.count_nonzero(steps) >= _N_BINS:
         quantiles = ordered[np.arange(1, _N_BINS) * len(ordered) // _N_BINS]
         starts = np.searchsorted(ordered, quantiles)
-        starts = np.union1d(starts[starts > 0], np.flatnonzero(steps > _GAP) + 1)
+        gaps = np.flatnonzero(steps[_MIN_ROWS - 1 : 1 - _MIN_ROWS] > _GAP) + _MIN_ROWS
+        starts = np.union1d(starts[starts > 0], gaps)
     else:
         starts = np.flatnonzero(steps) + 1
     inner = (ordered[starts] + ordered[starts - 1]) / 2
