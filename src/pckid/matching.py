@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import asarray_like, take_along, to_numpy
-from pckid._utils.markup import html_table
+from pckid._utils.markup import html_table, text_table
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words
 from pckid.blocks import blocked
@@ -145,10 +145,8 @@ class ClusterMatches(NamedTuple):
         return pd.DataFrame(self.records())
 
     def __str__(self) -> str:
-        rows = [HEADS, *([brief(cell, 40) for cell in row] for row in self.table())]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        padded = [[c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows]
-        return "\n".join([self.sentence, *("  ".join(row).rstrip() for row in padded)])
+        lines = text_table(HEADS, self.table(), 40)
+        return "\n".join([self.sentence, *lines])
 
     def _repr_html_(self) -> str:
         """Show what became of clusters as a table in a notebook."""

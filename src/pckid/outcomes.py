@@ -11,7 +11,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import t as t_distribution
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.markup import html_table
+from pckid._utils.markup import html_table, text_table
 from pckid._utils.quantities import write_number
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, write_p
@@ -201,10 +201,7 @@ class OutcomeComparison(NamedTuple):
         return pd.DataFrame(self.records())
 
     def __str__(self) -> str:
-        rows = [HEADS, *([brief(cell, 30) for cell in row] for row in self.table())]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        padded = [[c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows]
-        lines = ["  ".join(row).rstrip() for row in padded]
+        lines = text_table(HEADS, self.table(), 30)
         return "\n".join([*map(self.sentence, self.outcomes), *self.notes, *lines])
 
     def _repr_html_(self) -> str:
@@ -223,8 +220,9 @@ def compare_outcomes(
     Intervals and tests come from draws of the rows (Bayesian bootstrap), each with a mixture and
     error rates of its own, so that they include what is not known about the errors.
 
-    It assumes that the clusters are about one cloud each in the columns of `X`, and that within a
-    cluster the outcome does not depend on these columns. It shows that clusters differ, not why.
+    It assumes that within a cluster the columns of `X` are about independent of each other, of any
+    distribution, and that the outcome does not depend on them. It shows that clusters differ, not
+    why.
 
     Parameters
     ----------

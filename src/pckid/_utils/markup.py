@@ -1,8 +1,10 @@
-"""Small tables as HTML, for results that show themselves in a notebook."""
+"""Small tables as HTML and as text, for results that show themselves."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
+
+from pckid._utils.text import brief
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -18,6 +20,14 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
         for first, *others in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> list[str]:
+    """Write a table as lines of text, columns of at most `width` below each other."""
+    table = [tuple(columns), *([brief(cell, width) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    padded = [[c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in table]
+    return ["  ".join(row).rstrip() for row in padded]
 
 
 def _cell(value: Any) -> str:
