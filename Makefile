@@ -30,7 +30,7 @@ help:
 	@echo "make test-peers    run scikit-learn's own tests on the estimators here"
 	@echo "make browser install Debian's Chromium, so that the tests in a real browser run too; needs root"
 	@echo "make faults  interrupt, kill and starve the program, twenty times each way"
-	@echo "make fuzz    100,000 mutated model files, 100,000 mutated tables, 2,000 odd arrays"
+	@echo "make fuzz    100,000 mutated model files, 50,000 mutated tables, 10,000 odd arrays"
 	@echo "make audit   compare the dependencies with the list of known weaknesses; needs the network"
 	@echo "make lint    check style, spelling, types and the direction of imports"
 	@echo "make format  put the code into the house format"
@@ -128,11 +128,10 @@ test-peers: $(VENV)/.test
 	$(BIN)/python tools/peers.py
 
 faults: $(VENV)/.test
-	PYTHONPATH=tests/support $(BIN)/python tests/support/faults.py 20
+	FAULTS=20 $(BIN)/python -m pytest -m slow tests/test_faults.py
 
 fuzz: $(VENV)/.test
-	PYTHONPATH=tests/support OMP_NUM_THREADS=1 $(BIN)/python tests/support/fuzz.py
-	PYTHONPATH=tests/support OMP_NUM_THREADS=1 $(BIN)/python tests/support/large_models.py
+	FUZZ=100000 $(BIN)/python -m pytest $(PYTEST_ARGS) tests/test_fuzz.py
 
 audit: $(VENV)/.test
 	$(INSTALL) pip-audit

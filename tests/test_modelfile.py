@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.dataset as ds
 import pytest
-from fuzz import sign
+from helpers import sign
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
