@@ -80,13 +80,10 @@ def test_sklearns_checks_of_its_own(estimator, check):
     check(name(estimator), estimator)
 
 
-@parametrize_with_checks([ProbabilisticClusterKernel(), IncompleteGaussianMixture()])
-def test_sklearns_checks_with_default_parameters(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.slow
-@parametrize_with_checks([PCKID(), *OTHERS])
+@parametrize_with_checks(
+    [PCKID(), ProbabilisticClusterKernel(), IncompleteGaussianMixture(), *OTHERS]
+)
 def test_sklearns_checks_of_other_settings(estimator, check):
     check(estimator)
 
