@@ -399,6 +399,7 @@ def put(name, value):
         put("centers", np.full((3, 3), 1e300)),
         put("scaling.kept", np.array([0, 1, 9])),
         put("scaling.kept", np.array([2, 1, 0])),
+        put("scaling.kept", np.array([0, 1, 1])),
         put("scaling.kept", np.array([-1, 1, 2])),
         put("scaling.kept", np.array([1.0, 2.0, 3.0])),
         put("scaling.kept", np.int64(1)),
