@@ -20,7 +20,7 @@ from hypothesis import settings
 def pytest_configure(config):
     """Measure the tests of this folder and the examples in `src` alike; fewer examples of laws."""
     config.pluginmanager.register(processor_time)
-    examples = 10 if config.option.markexpr == "not slow" else 25
+    examples = 6 if config.option.markexpr == "not slow" else 25
     settings.register_profile("house", deadline=None, max_examples=examples, derandomize=True)
     settings.load_profile("house")
 
