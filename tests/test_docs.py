@@ -187,7 +187,8 @@ CONTRIBUTORS = DOCS / "contributing" / "index.md"
 
 def test_what_the_page_for_contributors_names_is_there():
     tops = "src", "tests", "docs", "experiments", "tools"
-    paths = [ROOT / "pyproject.toml", *(p for top in tops for p in (ROOT / top).rglob("*"))]
+    paths = [p for top in tops for p in (ROOT / top).rglob("*")]
+    paths += [ROOT / "pyproject.toml", ROOT / "conftest.py"]
     code = [p for p in paths if p.suffix in (".py", ".js", ".html") and "_build" not in p.parts]
     words = {word for path in code for word in re.findall(r"\w+", path.read_text("utf-8"))}
     words |= {path.stem for path in paths}
