@@ -35,8 +35,7 @@ print("pckid", pckid.__version__, "works from", pathlib.Path(pckid.__file__).par
 SDIST_TESTS = (
     "test_package.py",
     "test_readme.py",
-    "test_modelfile.py",
-    "test_commands.py",
+    "test_origin.py",
     "test_upload.py",
     "test_office_files.py",
 )
