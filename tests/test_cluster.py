@@ -291,8 +291,10 @@ class TestUselessColumns:
         assert PCKID(3, **SMALL).fit(frame).dropped_features_ == ["same", "none"]
 
     def test_a_table_of_them_is_refused(self):
-        with pytest.raises(ValueError, match="of the 3 columns"):
-            PCKID(2).fit(np.ones((10, 3)))
+        blocks = pytest.importorskip("dask.array").ones((10, 3), chunks=(5, 3))
+        for rows in (np.ones((10, 3)), blocks):
+            with pytest.raises(ValueError, match="of the 3 columns"):
+                PCKID(2).fit(rows)
         with pytest.raises(ValueError, match=r"^The only column"):
             PCKID(2).fit(np.ones((10, 1)))
 

@@ -195,7 +195,7 @@ CONTRIBUTORS = DOCS / "contributing" / "index.md"
 def test_what_the_page_for_contributors_names_is_there():
     tops = "src", "tests", "docs", "experiments", "benchmarks", "tools", "packaging", ".github"
     inside = [path for top in tops for path in ((ROOT / top), *(ROOT / top).rglob("*"))]
-    paths = [ROOT / "pyproject.toml", *inside]
+    paths = [ROOT / "pyproject.toml", ROOT / "conftest.py", *inside]
     code = [p for p in paths if p.suffix in (".py", ".js", ".html") and "_build" not in p.parts]
     words = {word for path in code for word in re.findall(r"\w+", path.read_text("utf-8"))}
     words |= {path.stem for path in paths}

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.dataset as ds
 import pytest
-from fuzz import sign
+from helpers import sign
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
@@ -399,6 +399,7 @@ def put(name, value):
         put("centers", np.full((3, 3), 1e300)),
         put("scaling.kept", np.array([0, 1, 9])),
         put("scaling.kept", np.array([2, 1, 0])),
+        put("scaling.kept", np.array([0, 1, 1])),
         put("scaling.kept", np.array([-1, 1, 2])),
         put("scaling.kept", np.array([1.0, 2.0, 3.0])),
         put("scaling.kept", np.int64(1)),

@@ -32,7 +32,7 @@ def blobs(n_groups, seed=0, n_samples=150):
     return groups(seed, n_samples, 6, n_groups, share=0.2, gap=5.0)
 
 
-@pytest.mark.parametrize("n_groups", [2, 3, 5])
+@pytest.mark.parametrize("n_groups", one_in(2, [2, 3, 5]))
 def test_separated_groups_are_counted(n_groups):
     table, truth = blobs(n_groups)
     model = PCKID("auto", **ENSEMBLE).fit(table)

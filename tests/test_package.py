@@ -79,12 +79,6 @@ def test_an_estimator_loads_no_more_than_scikit_learn_does(after_scikit_learn):
     assert ours - known == {"pckid", "array_api_compat"}
 
 
-def test_the_library_loads_nothing_of_the_front_ends():
-    script = "import pckid; pckid.PCKID, pckid.report, pckid.assess, pckid.save, pckid.plots"
-    loaded = modules_after(f"{script}; import pckid.blocks.daskrows, pckid.blocks.datasets")
-    assert not [name for name in loaded if name.startswith("pckid.frontends")]
-
-
 def test_help_loads_nothing_but_the_parser():
     script = "import pckid.frontends.cli.commands as r; r.pckid(['--help'], standalone_mode=False)"
     assert packages_after(script) == {"pckid", "click"}

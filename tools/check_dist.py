@@ -4,7 +4,7 @@
 
 The wheel is tried in an empty environment, with its core dependencies alone and with all. From the
 unpacked sdist all tests are collected and a few are run; every night runs the others. `make dist`
-calls it with the packages build and twine and those for tests installed.
+calls it with build, hatchling, twine and what the tests need installed.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ print("pckid", pckid.__version__, "works from", pathlib.Path(pckid.__file__).par
 """
 # Those that read files of the repository, and one of each front end.
 SDIST_TESTS = (
-    "tests/test_package.py",
-    "tests/test_readme.py",
-    "tests/test_modelfile.py",
-    "tests/cli/test_commands.py",
-    "tests/app/test_upload.py",
-    "tests/tables/test_office_files.py",
+    "test_package.py",
+    "test_readme.py",
+    "test_origin.py",
+    "test_upload.py",
+    "test_office_files.py",
 )
 
 
@@ -64,27 +63,28 @@ def try_sdist(path: Path) -> None:
             sdist.extractall(folder, filter="data")
         (root,) = Path(folder).iterdir()
         test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
+        test += ["-k", " or ".join(SDIST_TESTS)]
         sources = os.environ | {"PYTHONPATH": str(root / "src")}
-        for arguments in (["--collect-only", "-qq"], SDIST_TESTS):
-            subprocess.run([*test, *arguments], check=True, cwd=root, env=sources)
+        subprocess.run(test, check=True, cwd=root, env=sources)
 
 
 def try_wheel(path: Path) -> None:
     """Install a wheel into an empty environment: with its core dependencies, then with all."""
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
+        venv.create(folder, with_pip=False)
         bin_folder = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin")
-        install = [bin_folder / "python", "-m", "pip", "install", "--quiet", "--no-compile"]
-        call(*install, "--disable-pip-version-check", path)
+        pip = [sys.executable, "-m", "pip", "--python", bin_folder / "python", "--quiet"]
+        install = [*pip, "--disable-pip-version-check", "install", "--no-compile"]
+        call(*install, path)
         call(bin_folder / "python", "-c", TRIAL)
-        call(*install, "--disable-pip-version-check", f"{path}[all]")
+        call(*install, f"{path}[all]")
         call(bin_folder / "pckid", "demo", "--out", Path(folder) / "demo")
 
 
 def main() -> None:
     """Build, check, install, run."""
     shutil.rmtree(DIST, ignore_errors=True)
-    call(sys.executable, "-m", "build", "--outdir", DIST, ROOT)
+    call(sys.executable, "-m", "build", "--no-isolation", "--outdir", DIST, ROOT)
     built = sorted(DIST.iterdir())
     call(sys.executable, "-m", "twine", "check", "--strict", *built)
     for path in built:

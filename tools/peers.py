@@ -24,6 +24,7 @@ from unittest.mock import patch
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import pytest
+import sklearn
 
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
 
@@ -177,7 +178,9 @@ def main(arguments: list[str]) -> int:
         # Their settings, not ours: warnings are no errors there.
         settings = Path(folder) / "pytest.ini"
         settings.write_text("[pytest]\n")
-        options = ["-c", str(settings), "-p", "no:cacheprovider", "-q", *arguments]
+        packages = str(Path(sklearn.__file__).parents[1])
+        options = ["-c", str(settings), "--confcutdir", packages, "-p", "no:cacheprovider", "-q"]
+        options += arguments
         return max([run(suite, options) for suite in SUITES])
 
 

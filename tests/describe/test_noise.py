@@ -25,7 +25,7 @@ def exceeding(draw, sizes, n_columns, categories=None):
     return np.mean(found)
 
 
-@pytest.mark.parametrize("sizes", [(8, 30), (25, 25)])
+@pytest.mark.parametrize("sizes", [(8, 30), pytest.param((25, 25), marks=pytest.mark.slow)])
 def test_the_largest_of_many_numbers_rarely_exceeds_the_bound(sizes):
     assert 0.005 < exceeding(lambda rng, shape: rng.normal(size=shape), sizes, 12) < MOST
 

@@ -331,7 +331,7 @@ def test_posteriors_of_several_stacks_are_those_of_each(kind, scaled):
     close(compute(stacks, scales), np.concatenate(expected))
 
 
-@pytest.mark.parametrize("cells", [1, 10 * len(X), 10**9])
+@pytest.mark.parametrize("cells", [1, 10 * len(X), 30 * len(X), 10**9])
 def test_a_gpu_computes_as_many_stacks_at_once_as_fit(monkeypatch, cells):
     found = train(make_plan())
     alone = [range(i, i + 1) for i in range(len(found.stacks))]

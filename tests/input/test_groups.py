@@ -77,6 +77,7 @@ def test_halves_hold_whole_groups():
         assert np.bincount(groups[rows], minlength=12).tolist().count(5) == 6
 
 
+@pytest.mark.slow
 def test_households_are_no_groups():
     found = []
     for seed in range(4):

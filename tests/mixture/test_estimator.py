@@ -225,6 +225,13 @@ class TestStart:
         close(ours.means_, given.means_, scale=100)
         close(ours.covariances_, given.covariances_, scale=100)
 
+    def test_what_is_not_given_is_that_of_the_way_to_start(self):
+        X = groups(gap=2.0)[0]
+        options = {"max_iter": 0, "random_state": 0}
+        whole = IncompleteGaussianMixture(3, **options).fit(X)
+        given = {"means_init": whole.means_, "covariances_init": whole.covariances_}
+        close(IncompleteGaussianMixture(3, **options, **given).fit(X).weights_, whole.weights_)
+
     def test_the_best_of_several_starts_is_kept(self):
         X = groups(gap=2.0)[0]
         rng = np.random.RandomState(0)

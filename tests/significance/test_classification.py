@@ -41,6 +41,11 @@ def test_a_cluster_without_posterior_gets_its_own_label():
     np.testing.assert_array_equal(found, np.eye(2))
 
 
+def test_a_cluster_of_less_posterior_than_one_row_has_errors_of_its_own():
+    found = error_rates(np.array([[0.8, 0.9], [0.2, 0.1]]), np.array([1, 0]))
+    np.testing.assert_allclose(found, [[9 / 17, 8 / 17], [1 / 3, 2 / 3]])
+
+
 def test_corrected_sums_are_those_of_the_weights_of_each_row(memberships):
     labels, y = memberships.argmax(axis=1), np.random.default_rng(1).normal(size=80)
     rates = error_rates(memberships.T, labels)

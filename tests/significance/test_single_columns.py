@@ -229,6 +229,15 @@ def test_rows_with_values_in_ignored_columns_alone_are_said():
     assert (model.labels_[6:] >= 0).all()
 
 
+def test_clusters_of_another_number_go_by_the_columns_of_the_fit():
+    X = with_coin(three_groups(distance=8)[0])
+    with pytest.warns(IgnoredColumnsWarning):
+        model = PCKID("auto", random_state=0).fit(X)
+    same, more = model._recluster(X, [model.n_clusters_, model.n_clusters_ + 1])
+    np.testing.assert_array_equal(same, model.labels_)
+    assert more.max() == model.n_clusters_
+
+
 def test_with_one_cluster_every_column_counts(rng):
     X = rng.normal(size=(300, 5))
     X[:, 1] += X[:, 0]

@@ -8,14 +8,21 @@ import os
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
 _FRONT_ENDS = {"cli": "shell", "app": "page", "reporting": "report"}
 _INDENT = "    "
 
 
+def place_of(test_file):
+    """Give the path of a test's file below `tests`, or below the root."""
+    path = Path(test_file)
+    return path.relative_to(TESTS if path.is_relative_to(TESTS) else ROOT)
+
+
 def golden_file(test_file):
     """Give the file with the sentences of a test."""
-    folder = Path(test_file).relative_to(TESTS).parts[0]
-    return TESTS / "golden" / f"sentences-{_FRONT_ENDS.get(folder, 'python')}.txt"
+    front_end = _FRONT_ENDS.get(place_of(test_file).parts[0], "python")
+    return TESTS / "golden" / f"sentences-{front_end}.txt"
 
 
 def read_sentences(path):
@@ -35,7 +42,7 @@ class Golden:
 
     def __init__(self, test_file, test_name):
         self.path = golden_file(test_file)
-        self.name = f"{Path(test_file).relative_to(TESTS).as_posix()}::{test_name}"
+        self.name = f"{place_of(test_file).as_posix()}::{test_name}"
 
     def __call__(self, said, case=""):
         """Compare a text, or the lines of a list, in the test's `case` if it has several."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from pckid.mixture import em
 from pckid.mixture.starts import start_from_rows
+from pckid.modelfile import container
 
 # Two ways to the same number may differ by this much, said here once.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
@@ -43,3 +44,11 @@ def steps(family, stats, params, n_iter, floor):
     """Take EM steps."""
     resp_of = em.weighted_posterior()
     return em.iterate(family, stats, params, n_iter=n_iter, floor=floor, resp_of=resp_of)
+
+
+def sign(content):
+    """Put the right hash into the bytes of a model file."""
+    if content[8 : container._HASH_AT] != container._BEFORE_HASH:
+        return content
+    digest = container._hash(content).encode()
+    return content[: container._HASH_AT] + digest + content[container._AFTER_HASH :]

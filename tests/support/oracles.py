@@ -36,49 +36,28 @@ def completed(x, mean, covariance):
     return mean + covariance @ S @ deviation, S
 
 
-def em_step(X, weights, means, covariances):
-    """Take one step of Algorithm 1 with full covariances."""
-    n, d = X.shape
-    gamma = posteriors(X, weights, means, covariances)
+def em_step(X, weights, means, covariances, row_weights=None):
+    """Take one step of Algorithm 1; a row may count `row_weights` (n,) instead of 1."""
+    counts = np.ones(len(X)) if row_weights is None else np.asarray(row_weights)
+    gamma = posteriors(X, weights, means, covariances) * counts[:, None]
     new_means, new_covariances = np.empty_like(means), np.empty_like(covariances)
-    for k in range(len(weights)):
-        Y = [completed(x, means[k], covariances[k])[0] for x in X]
-        new_means[k] = sum(gamma[i, k] * Y[i] for i in range(n)) / gamma[:, k].sum()
-        Omega = np.zeros((d, d))
-        for i in range(n):
-            _, S = completed(X[i], means[k], covariances[k])
-            spread = (np.eye(d) - covariances[k] @ S) @ covariances[k]
-            deviation = Y[i] - new_means[k]
-            Omega += gamma[i, k] * (np.outer(deviation, deviation) + spread)
-        new_covariances[k] = Omega / gamma[:, k].sum()
-    return gamma.sum(axis=0) / n, new_means, new_covariances
+    for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+        rows = [completed(x, mean, covariance) for x in X]
+        total = gamma[:, k].sum()
+        new_means[k] = sum(g * Y for g, (Y, _) in zip(gamma[:, k], rows, strict=True)) / total
+        Omega = np.zeros_like(covariance)
+        for g, (Y, S) in zip(gamma[:, k], rows, strict=True):
+            spread = covariance - covariance @ S @ covariance
+            Omega += g * (np.outer(Y - new_means[k], Y - new_means[k]) + spread)
+        new_covariances[k] = Omega / total
+    return gamma.sum(axis=0) / counts.sum(), new_means, new_covariances
 
 
 def em_step_diagonal(X, weights, means, variances, row_weights=None):
-    """Take one step of Algorithm 1 with the paper's y and ω for diagonal covariances.
-
-    A row may count `row_weights` (n,) instead of 1.
-    """
-    n, d = X.shape
-    gamma = posteriors(X, weights, means, [np.diag(v) for v in variances])
-    if row_weights is not None:
-        n_counted, gamma = sum(row_weights), gamma * np.asarray(row_weights)[:, None]
-    else:
-        n_counted = n
-    new_means, new_variances = np.empty_like(means), np.empty_like(variances)
-    for k in range(len(weights)):
-        s = np.where(np.isnan(X), 0.0, 1 / variances[k])
-        y = np.empty_like(X)
-        for i in range(n):
-            deviation = np.where(np.isnan(X[i]), 0.0, X[i] - means[k])
-            y[i] = means[k] + variances[k] * s[i] * deviation
-        new_means[k] = sum(gamma[i, k] * y[i] for i in range(n)) / gamma[:, k].sum()
-        omega = np.zeros(d)
-        for i in range(n):
-            spread = variances[k] - variances[k] * s[i] * variances[k]
-            omega += gamma[i, k] * ((y[i] - new_means[k]) ** 2 + spread)
-        new_variances[k] = omega / gamma[:, k].sum()
-    return gamma.sum(axis=0) / n_counted, new_means, new_variances
+    """Take one step with diagonal covariances: the diagonal of what is found."""
+    covariances = np.stack([np.diag(v) for v in variances])
+    *rest, covariances = em_step(X, weights, means, covariances, row_weights)
+    return *rest, np.diagonal(covariances, axis1=1, axis2=2)
 
 
 def initial(X, chosen, fill=None, row_weights=None):

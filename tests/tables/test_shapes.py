@@ -43,12 +43,10 @@ def slow_twins(X):
     return found
 
 
-def test_pairs_are_those_of_spearmans_correlation():
-    x = RNG.normal(size=300)
-    X = np.column_stack(
-        [x, 24 - x, np.exp(x), x + 0.02 * RNG.normal(size=300), x**2, -x, NORMAL[:300]]
-    )
-    X[RNG.random(X.shape) < 0.3] = np.nan
+def test_pairs_are_those_of_spearmans_correlation(rng):
+    x, noise, other = rng.normal(size=(3, 300))
+    X = np.column_stack([x, 24 - x, np.exp(x), x + 0.02 * noise, x**2, -x, other])
+    X[rng.random(X.shape) < 0.3] = np.nan
     found = find_twins(X)
     assert found == slow_twins(X)
     assert {(i, j) for i, j, _ in found} >= {(0, 1), (0, 2), (0, 3), (1, 5)}

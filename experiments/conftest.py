@@ -1,4 +1,4 @@
-"""Small settings and small files for the experiments."""
+"""Small settings and small files for the experiments; every test of them runs at night."""
 
 import csv
 
@@ -7,6 +7,11 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 QUICK = {"n_inits": 4, "max_components": 8, "kmeans_n_init": 5, "em_n_init": 2}
+
+
+def pytest_itemcollected(item):
+    """Leave the tests of this folder to `make test-all`."""
+    item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)
