@@ -320,6 +320,7 @@ def test_a_model_of_a_file_is_assessed_as_one_of_memory(tmp_path):
     np.testing.assert_array_equal(found.row_stability, expected.row_stability)
 
 
+@pytest.mark.filterwarnings("ignore::pckid.SentinelWarning")
 def test_a_sample_of_the_rows_of_a_file_will_do(tmp_path):
     X = blobs(60)
     X[0::9, 0] = -999.0

@@ -94,7 +94,7 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
         found = gaussian_of_all(scores) if few else gaussian_by_factors(scores, raw)
         means, spreads, raw = found
     root = _root(copula_correlations(margins, raw, counts))
-    completion = complete(root[paired] @ root[paired].T, *find_missing(~observed[:, paired]))
+    completion = invert_missing(root[paired] @ root[paired].T, *find_missing(~observed[:, paired]))
     gaussian = root, ~np.isnan(X), scores, means, spreads
     return NullModel(margins, units, *gaussian, paired, completion)
 
@@ -160,7 +160,7 @@ def find_missing(is_missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return patterns.reshape(-1), np.where(np.arange(most) < counts, places, kinds.shape[1])
 
 
-def complete(covariance: np.ndarray, patterns: np.ndarray, missing: np.ndarray) -> Completion:
+def invert_missing(covariance: np.ndarray, patterns: np.ndarray, missing: np.ndarray) -> Completion:
     """Invert what is missing of the precision of a covariance (d, d), see `Completion`."""
     n_columns, precision = len(covariance), np.linalg.inv(covariance)
     wide = np.zeros((n_columns + 1, n_columns + 1))
@@ -184,7 +184,7 @@ def gaussian_of_all(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
     pairs = missing[:, :, None] * (n_columns + 1) + missing[:, None, :]
     means, covariance = np.zeros(n_columns), np.eye(n_columns)
     for _ in range(_N_ITERATIONS):
-        completion = complete(covariance, patterns, missing)
+        completion = invert_missing(covariance, patterns, missing)
         expected = means + completion.expect(np.nan_to_num(scores - means))
         weighted = counts[:, None, None] * completion.inverses
         unknown = np.bincount(pairs.ravel(), weighted.ravel(), (n_columns + 1) ** 2)
