@@ -84,8 +84,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given; 1 says that there are no clear groups, and 15,
         with a `ClusterLimitWarning`, that there may be more. Columns that agree with no other are
-        then not used, which an `IgnoredColumnsWarning` says. A fit takes two to ten times as long
-        as with a given number: some 2 s on one core at 1,000 rows, hardly more at 20,000.
+        then not used, which an `IgnoredColumnsWarning` says. A fit takes one to ten times as long
+        as with a given number: some 1 s on one core at 1,000 rows where the answer is clear.
     n_inits : int or "auto", default="auto"
         Random starts for each number of components; the paper's Q, there 30. "auto" takes 10, and
         20 or 40 where two halves of the ensemble find other clusters than each other, so that
