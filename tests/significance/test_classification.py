@@ -126,3 +126,12 @@ def test_of_categories_one_more_step_by_loops_changes_nothing():
                 same = codes[rows, j] == row[j]
                 again[s, i] *= found[s, same].sum() / found[s, seen].sum()
     np.testing.assert_allclose(found, again / again.sum(axis=0), atol=0.01)
+
+
+def test_few_rows_far_away_are_a_cluster_without_errors(rng):
+    X = np.concatenate([rng.normal(size=(200, 3)), rng.normal(size=(3, 3)) + 40])
+    model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(X)
+    table = standardised_rows(model, X)
+    found = fit_posteriors(table, model.labels_, 2, 3, np.random.default_rng(0))
+    rates = error_rates(found.memberships, model.labels_, found.weights)
+    np.testing.assert_allclose(rates, np.broadcast_to(np.eye(2), (4, 2, 2)), atol=1e-3)

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
-from scipy.sparse import csr_array
+from scipy.sparse import block_diag, csr_array
 from scipy.special import ndtr
 
 from pckid._utils.arrays import to_numpy
@@ -24,7 +23,8 @@ from pckid.input.table import Table
 # smoothed over their neighbours so many times. Of 20, 30 and 40 bins, chosen on simulated tables.
 _N_BINS, _N_SMOOTHED = 30, 4
 # No bin reaches over a gap of so many standard deviations of its column, nor does what smooths. On
-# both sides there are at least so many rows: outliers are no cells of their own.
+# both sides there are at least so many rows, or as many as the smallest cluster has: outliers are
+# no cells of their own.
 _GAP, _MIN_ROWS = 0.3, 5
 # The smallest variance of a Gaussian, in units of the column's variance.
 _FLOOR = 0.01
@@ -73,7 +73,8 @@ def fit_posteriors(
     -------
     posteriors : ClassPosteriors
     """
-    cells, alike = _cut_table(table), np.ones((1, len(labels)))
+    smallest = int(np.bincount(labels)[np.unique(labels)].min())
+    cells, alike = _cut_table(table, min(_MIN_ROWS, smallest)), np.ones((1, len(labels)))
     n_steps, first = _run_from(cells, labels, n_clusters)
     cells = _choose_densities(cells, first)
     if not cells.is_free.all():
@@ -115,14 +116,17 @@ class _Cells(NamedTuple):
         return np.add.reduceat(values, self.starts, axis=-1)
 
 
-def _cut_table(table: Table) -> _Cells:
-    """Cut all columns into cells; missingness that is informative is a further column."""
+def _cut_table(table: Table, min_rows: int) -> _Cells:
+    """Cut all columns into cells; missingness that is informative is a further column.
+
+    On both sides of a gap there are `min_rows` at least.
+    """
     values, observed, codes = map(to_numpy, (table.values, table.observed, table.codes))
     d, margins = table.n_features, table.margins
     one_hot = np.zeros(d) if margins.one_hot is None else to_numpy(margins.one_hot)
     tells = np.ones(1) if margins.observed is None else to_numpy(margins.observed)
     columns = [
-        _cut_numbers(values[:, j].astype(np.float64), observed[:, j], one_hot[j] > 0)
+        _cut_numbers(values[:, j].astype(np.float64), observed[:, j], one_hot[j] > 0, min_rows)
         for j in range(d)
     ]
     columns += [_take_codes(codes[:, j]) for j in range(codes.shape[1])]
@@ -137,13 +141,13 @@ def _cut_table(table: Table) -> _Cells:
     rows = csr_array((np.ones(len(row), np.float32), where), shape=(len(values), len(column)))
     counts = np.bincount(where[1], minlength=len(column)).astype(np.float64)
     shares = counts / np.add.reduceat(counts, starts)[column]
-    nearby = csr_array(block_diag(*(each.nearby for each in columns)))
+    nearby = csr_array(block_diag([each.nearby for each in columns]))
     is_free = np.ones(len(columns), dtype=bool)
     rest = (np.concatenate(part, axis=-1) for part in list(zip(*columns, strict=True))[2:])
     return _Cells(rows, starts, column, shares, is_free, nearby, *rest)
 
 
-def _cut_numbers(x: np.ndarray, observed: np.ndarray, is_one_hot: bool) -> _Column:
+def _cut_numbers(x: np.ndarray, observed: np.ndarray, is_one_hot: bool, min_rows: int) -> _Column:
     """Cut the numbers x (n_samples,) of a column at quantiles and gaps; few ones at each number.
 
     Of columns that hold one category together, the one of the higher value tells all.
@@ -153,7 +157,7 @@ def _cut_numbers(x: np.ndarray, observed: np.ndarray, is_one_hot: bool) -> _Colu
     if are_many := np.count_nonzero(steps) >= _N_BINS:
         quantiles = ordered[np.arange(1, _N_BINS) * len(ordered) // _N_BINS]
         starts = np.searchsorted(ordered, quantiles)
-        gaps = np.flatnonzero(steps[_MIN_ROWS - 1 : 1 - _MIN_ROWS] > _GAP) + _MIN_ROWS
+        gaps = np.flatnonzero(steps[min_rows - 1 : len(steps) + 1 - min_rows] > _GAP) + min_rows
         starts = np.union1d(starts[starts > 0], gaps)
     else:
         starts = np.flatnonzero(steps) + 1
