@@ -735,19 +735,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             drawn = drawn.without(self.choice_.ignored)
         return recluster(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
 
-    def _read_groups(
-        self, groups: Any, rows: RowsInMemory | BlockedRows, sample: Sample
-    ) -> np.ndarray | None:
-        """Number the groups that the rows of a sample belong to (n_samples,)."""
-        if groups is None:
-            return None
-        if sample.origin is None or not isinstance(rows, RowsInMemory):
-            raise ValueError(
-                "groups needs a table in memory, but X comes in blocks. Fit on a sample of its "
-                "rows in memory, then predict the others."
-            )
-        return read_groups(groups, rows.X.shape[0])[sample.origin]
-
     def _choose_n_clusters(self, drawn: FitInput) -> Training:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
@@ -794,12 +781,19 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if members is not None:
             table, members = members.standardise(sample.scaling, sample.dtype)
             known = table, members.labels
+        if groups is not None:
+            if sample.origin is None or not isinstance(rows, RowsInMemory):
+                raise ValueError(
+                    "groups needs a table in memory, but X comes in blocks. Fit on a sample of its "
+                    "rows in memory, then predict the others."
+                )
+            groups = read_groups(groups, rows.X.shape[0])[sample.origin]
         found = cluster_sample(
             training,
             self.n_clusters_,
             **self._clustering(self.n_clusters_),
             known=known,
-            groups=self._read_groups(groups, rows, sample),
+            groups=groups,
         )
         self._projection, self._centers = found.projection, found.centers
         self._inverse_temperature, self._score_scale = found.inverse_temperature, found.scores.scale

@@ -62,22 +62,15 @@ def find_one_hot_columns(X: np.ndarray, places: np.ndarray | None = None) -> lis
             beside = []
         wrong = [_count_wrong(high, seen, slice(first, end)) for end in beside]
         end = beside[int(np.argmin(wrong))] if wrong and min(wrong) <= slips else first
-        if n_seen[first] >= _MIN_ROWS and _vary(high[:, first:end]):
+        alone = high[high[:, first:end].sum(axis=1) == 1, first:end]
+        # Of columns that are hardly ever higher, and one that hardly ever is not, each row but a
+        # few has one: at least two must be the only higher one in some row.
+        if n_seen[first] >= _MIN_ROWS and np.sum(alone.any(axis=0)) > 1:
             groups.append(slice(first, end))
             first = end
         else:
             first += 1
     return groups
-
-
-def _vary(high: np.ndarray) -> bool:
-    """Return whether at least two columns (n, c) are the only higher one in some row.
-
-    Of some columns that are hardly ever higher, and one that hardly ever is not, each row but a few
-    has one.
-    """
-    alone = high[high.sum(axis=1) == 1]
-    return bool(alone.any(axis=0).sum() > 1)
 
 
 def _count_wrong(high: np.ndarray, seen: np.ndarray, run: slice) -> int:

@@ -68,11 +68,6 @@ def read_parquet(name: str, sources: Sequence[Source]) -> tuple[Any, tuple[Part,
     return pa.concat_tables(tables), tuple(parts)
 
 
-def read_arrow(source: Source) -> Any:
-    """Read an Arrow file or stream."""
-    return pa.concat_tables(read_apart(parse_arrow, source))
-
-
 def _open_binary(source: Source) -> Any:
     """Open a file that is read at any place: the stored one, or the content of a compressed one."""
     if source.unpacker is not None:

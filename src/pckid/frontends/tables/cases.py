@@ -36,19 +36,17 @@ def prepare_table(
     if said.get(lines.time, "leave-out") == "leave-out":
         options = replace(options, dates=(*options.dates, f"{lines.time}=use"))
     options = replace(options, row_names=lines.case)
-    found = prepare(table, options, known and _known_lines(known))
+    of_lines = known
+    if known is not None:
+        form = known.form
+        measured = [form.options["value"]] if "value" in form.options else form.variables
+        texts = {name: each for name, each in known.categories.items() if name in form.static}
+        of_lines = Known((*measured, *form.static), texts, known.units)
+    found = prepare(table, options, of_lines)
     # Texts that change within cases are no categories, however many they are.
     if any(problem.stops and problem.code != "too many categories" for problem in found.problems):
         return found
     return _gather_cases(found, lines, known and known.form)
-
-
-def _known_lines(known: Known) -> Known:
-    """Return what a model knows of the lines of its cases."""
-    form = known.form
-    measured = [form.options["value"]] if "value" in form.options else form.variables
-    texts = {name: each for name, each in known.categories.items() if name in form.static}
-    return Known((*measured, *form.static), texts, known.units)
 
 
 def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:

@@ -99,14 +99,13 @@ def open_dataset(
     if kind is None:
         raise TableError(f"{path!r} cannot be read in batches. Give Parquet, Arrow or plain CSV.")
     try:
-        opened = _open_text(path, reading, options) if kind == "csv" else _open_binary(path, kind)
+        if kind == "csv":
+            opened = _open_text(path, reading, options)
+        else:
+            opened = ds.dataset(find_files(path) if os.path.isdir(path) else path, format=kind)
         return _choose(path, opened, reading, options)
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(f"{path}: {brief(str(error).splitlines()[0], 200)}. {_INSTEAD}") from None
-
-
-def _open_binary(path: str, kind: str) -> Any:
-    return ds.dataset(find_files(path) if os.path.isdir(path) else path, format=kind)
 
 
 def _open_text(path: str, reading: ReadOptions, options: ColumnOptions) -> Any:

@@ -116,8 +116,10 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
                 common = _list_common(list(counts), np.array([*counts.values()]))
         else:
             cells = text_column(table.rows, name, found.rules.missing)
-            n_observed, n_distinct, common = _summarise_texts(cells)
-            del cells
+            texts, n_cells = count_different(cells)
+            n_observed, n_distinct = int(n_cells.sum()), len(texts)
+            common = _list_common(texts, n_cells)
+            del cells, texts
         release_memory(table.rows)
         if kind not in ("text", "date", "duration") and n_distinct <= 1:
             kind = "constant" if n_observed else "empty"
@@ -137,12 +139,6 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
         int(np.isnan(X).all(axis=1).sum()) if X.size else 0, *_patterns(X, read),
         tuple(found.notes_on_cases),
     )  # fmt: skip
-
-
-def _summarise_texts(cells: Any) -> tuple[int, int, tuple[tuple[str, int], ...]]:
-    """Count texts, and the different ones among them; list the commonest with their counts."""
-    texts, counts = count_different(cells)
-    return int(counts.sum()), len(texts), _list_common(texts, counts)
 
 
 def _list_common(texts: Sequence[Any], counts: np.ndarray) -> tuple[tuple[str, int], ...]:

@@ -24,14 +24,15 @@ from pckid.frontends.tables.binary import (
     PARQUET,
     STATISTICS,
     find_files,
-    read_arrow,
+    parse_arrow,
     read_parquet,
     read_statistics,
 )
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.headers import unique_names
+from pckid.frontends.tables.isolation import read_apart
 from pckid.frontends.tables.sources import Source, find_source
-from pckid.frontends.tables.table import FileTable, Part, Sheet, whole_part
+from pckid.frontends.tables.table import FileTable, Part, Sheet
 from pckid.frontends.tables.text import TextFormat, open_text
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
 
@@ -180,21 +181,20 @@ def open_table(source: str | Source, options: ReadOptions | None = None) -> Open
 def _open_file(source: Source, given: ReadOptions) -> OpenTable:
     """Read a file by its kind, which its first bytes name."""
     start = next(source.pieces(64), b"")
-    facts: tuple[Fact, ...] = ()
     if start.startswith(PARQUET):
         return OpenTable(source.name, *read_parquet(source.name, [source]))
+    kind, parts, facts = None, tuple[Part, ...](), tuple[Fact, ...]()
     if start.startswith(ARROW):
-        data = read_arrow(source)
-        return OpenTable(source.name, data, (whole_part(source, data),))
-    if start.startswith((ZIP, OLE)):
+        data = pa.concat_tables(read_apart(parse_arrow, source))
+    elif start.startswith((ZIP, OLE)):
         data, parts, facts = read_sheet(source, given)
     elif start.startswith(STATISTICS):
         data = read_statistics(source)
-        parts = (whole_part(source, data),)
     else:
         data, kind, facts = open_text(source, start, given)
-        parts = (whole_part(source, data, given.skip_last),)
-        return OpenTable(source.name, data, parts, kind, notes=facts)
-    names, renamed = unique_names(data.column_names)
-    notes = (*facts, *renamed)
-    return OpenTable(source.name, data.rename_columns(names), parts, notes=notes)
+    if start.startswith((ZIP, OLE, *STATISTICS)):
+        names, renamed = unique_names(data.column_names)
+        data, facts = data.rename_columns(names), (*facts, *renamed)
+    if not parts:
+        parts = (Part(source, 0, range(1, data.num_rows + 1), given.skip_last),)
+    return OpenTable(source.name, data, parts, kind, notes=facts)

@@ -34,11 +34,6 @@ class Part(NamedTuple):
     row_group: int | None = None  # of a Parquet file
 
 
-def whole_part(source: Source, data: Any, n_below: int = 0) -> Part:
-    """Make the only part of a table."""
-    return Part(source, 0, range(1, data.num_rows + 1), n_below)
-
-
 class FileTable(NamedTuple):
     """Rows of a table that were read, with each cell as it is in the file."""
 

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from collections import Counter
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -121,15 +122,13 @@ def _decode(source: Source, start: bytes, given: ReadOptions) -> tuple[bytes, st
     if source.unpacker is not None:  # Unpacked once without being kept, a large one is refused.
         for _ in source.pieces():
             pass
-    try:
-        return _decode_as(source, encoding), encoding
-    except UnicodeError:
-        if encoding != "utf-8" or not given.fallback_encoding:
-            raise _not_decoded(source, encoding) from None
-    try:
-        return _decode_as(source, given.fallback_encoding), given.fallback_encoding
-    except UnicodeError:
-        raise _not_decoded(source, given.fallback_encoding) from None
+    tried = [encoding]
+    if encoding == "utf-8" and given.fallback_encoding:
+        tried.append(given.fallback_encoding)
+    for name in tried:
+        with suppress(UnicodeError):
+            return _decode_as(source, name), name
+    raise _not_decoded(source, tried[-1])
 
 
 def _decode_as(source: Source, encoding: str) -> bytes:
