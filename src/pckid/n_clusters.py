@@ -14,6 +14,7 @@ Before that number is taken, the clusters are compared with those of tables with
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ from pckid.significance.comparison import (
     compare_with_null_tables,
     rows_to_compare,
 )
-from pckid.significance.ensemble import kernel_maker, with_few_mixtures
+from pckid.significance.ensemble import small_kernel, with_few_mixtures
 from pckid.significance.gaps import find_gaps
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units, near_one
@@ -280,7 +281,8 @@ def _compare_sample(
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     values = logs_as_scaled(values, sample.scaling)
-    how = categorical_mask(estimator), kernel_maker(estimator), sample.entropy, jobs
+    kernel_of = partial(small_kernel, estimator)
+    how = categorical_mask(estimator), kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         warnings.catch_warnings(),
