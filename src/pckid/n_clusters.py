@@ -25,7 +25,7 @@ from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.progress import training_progress
-from pckid._utils.seeds import Stream, generator
+from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
 from pckid.ensemble.members import Ensemble
@@ -253,9 +253,7 @@ def rows_as_given(
     index[drawn] = np.arange(len(drawn))
     index = index[sample.places]
     rows = np.flatnonzero(index >= 0)
-    if len(rows) > MAX_ROWS:
-        rng = generator(sample.entropy, Stream.N_CLUSTERS, 1)
-        rows = np.sort(rng.choice(rows, size=MAX_ROWS, replace=False))
+    rows = some_rows(rows, MAX_ROWS, generator(sample.entropy, Stream.N_CLUSTERS, 1))
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     X = logs_as_scaled(X, sample.scaling)
     return find_units(near_one(X), categorical), take_along(points, index[rows])
