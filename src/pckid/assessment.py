@@ -226,8 +226,8 @@ class Assessment:
             groups += f", divided into {self.n_clusters} clusters"
         if self.doubtful:
             found = self._found_again(self.cluster_recovery.min())  # type: ignore[union-attr]
-            named = self._names(self.doubtful)
-            return f"Doubtful: {groups}, but {named} {_is(self.doubtful)} found again in {found}."
+            which = f"{self._names(self.doubtful)} {'is' if len(self.doubtful) == 1 else 'are'}"
+            return f"Doubtful: {groups}, but {which} found again in {found}."
         return f"{groups}: {clear.format('groups')}{self._stability()}."
 
     def _stability(self) -> str:
@@ -345,10 +345,6 @@ class Assessment:
     def __repr__(self) -> str:
         tested = "" if self.p_value is None else f" {write_p(self.p_value)}"
         return f"<Assessment: {self.sentence}{tested}>"
-
-
-def _is(things: Sequence[Any]) -> str:
-    return "is" if len(things) == 1 else "are"
 
 
 def assess(

@@ -14,6 +14,7 @@ Before that number is taken, the clusters are compared with those of tables with
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.progress import training_progress
-from pckid._utils.seeds import Stream, generator
+from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
 from pckid.ensemble.members import Ensemble
@@ -40,7 +41,7 @@ from pckid.significance.comparison import (
     compare_with_null_tables,
     rows_to_compare,
 )
-from pckid.significance.ensemble import kernel_maker, with_few_mixtures
+from pckid.significance.ensemble import small_kernel, with_few_mixtures
 from pckid.significance.gaps import find_gaps
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units, near_one
@@ -252,9 +253,7 @@ def rows_as_given(
     index[drawn] = np.arange(len(drawn))
     index = index[sample.places]
     rows = np.flatnonzero(index >= 0)
-    if len(rows) > MAX_ROWS:
-        rng = generator(sample.entropy, Stream.N_CLUSTERS, 1)
-        rows = np.sort(rng.choice(rows, size=MAX_ROWS, replace=False))
+    rows = some_rows(rows, MAX_ROWS, generator(sample.entropy, Stream.N_CLUSTERS, 1))
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     X = logs_as_scaled(X, sample.scaling)
     return find_units(near_one(X), categorical), take_along(points, index[rows])
@@ -280,7 +279,8 @@ def _compare_sample(
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     values = logs_as_scaled(values, sample.scaling)
-    how = categorical_mask(estimator), kernel_maker(estimator), sample.entropy, jobs
+    kernel_of = partial(small_kernel, estimator)
+    how = categorical_mask(estimator), kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         warnings.catch_warnings(),

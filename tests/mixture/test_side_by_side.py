@@ -8,8 +8,10 @@ from scipy.special import softmax
 from pckid._utils import arrays
 from pckid._utils.arrays import to_numpy
 from pckid.mixture import side_by_side
+from pckid.mixture.em import posterior
 from pckid.mixture.product import Parameters
 from pckid.mixture.side_by_side import SideBySide
+from pckid.mixture.starts import winner
 
 SHAPES = [(2, 3), (1, 1), (3, 2), (1, 5)]
 SIZES = [3, 3, 1, 2, 2, 2, 5]
@@ -36,13 +38,13 @@ def test_posteriors(backend, monkeypatch, on_host):
     monkeypatch.setattr(arrays, "is_host", lambda _: on_host)
     expected = np.concatenate([softmax(part, axis=0) for part in mixtures(scores())])
     log_joint = backend.asarray(scores())
-    close(to_numpy(SideBySide(SHAPES, log_joint).posteriors(log_joint)), expected)
+    close(to_numpy(SideBySide(SHAPES, log_joint).apply(posterior, log_joint)), expected)
 
 
 def test_winners_are_the_first_of_the_highest(backend):
     ties = np.round(scores() / 30)
     rows = backend.asarray(ties)
-    found = to_numpy(SideBySide(SHAPES, rows).winners(rows))
+    found = to_numpy(SideBySide(SHAPES, rows).apply(winner, rows))
     for mine, part in zip(mixtures(found), mixtures(ties), strict=True):
         assert (mine == (np.arange(len(part))[:, None] == part.argmax(axis=0))).all()
 

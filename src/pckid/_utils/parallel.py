@@ -15,6 +15,7 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 _Item = TypeVar("_Item")
+_count_cores = cache(cpu_count)
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -26,13 +27,8 @@ def n_threads(n_jobs: int | None) -> int:
             return max((pool["num_threads"] for pool in blas), default=1)
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning. Give a number of threads, or -1 for all.")
-    return min(effective_n_jobs(n_jobs), _n_cores())
-
-
-@cache
-def _n_cores() -> int:
-    """Count the cores that this process may use: more threads would only wait for each other."""
-    return cpu_count()
+    # On more threads than cores that this process may use, some would only wait for the others.
+    return min(effective_n_jobs(n_jobs), _count_cores())
 
 
 def threads_for(work: float, each: float, most: int) -> int:

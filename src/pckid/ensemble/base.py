@@ -272,8 +272,11 @@ class EnsembleEstimator(
             rows = self._check_blocks(blocks, sample_weight)
         roles = self._find_column_roles(X)
         matrices = FAMILIES[self.covariance_type].MATRICES
+        # A share of the rows needs no more of them.
+        is_share = isinstance(self.max_samples, float)
+        n_needed = 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
         sampling = Sampling(
-            size=pool_size(self.n_features_in_, self._n_rows_needed(), n_landmarks, n_clusters),
+            size=pool_size(self.n_features_in_, n_needed, n_landmarks, n_clusters),
             n_clusters=n_clusters,
             least_distinct=least_distinct,
             entropy=int(check_random_state(self.random_state).randint(2**31)),
@@ -371,11 +374,6 @@ class EnsembleEstimator(
     def _n_starts(self) -> int:
         """How many starts there are, or to begin with."""
         return N_INITS if isinstance(self.n_inits, str) else self.n_inits
-
-    def _n_rows_needed(self) -> int:
-        """Return how many rows the subsamples of a large table need; a share needs no more."""
-        is_share = isinstance(self.max_samples, float)
-        return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 
     def _train(
         self, drawn: FitInput, n_inits: int | None = None, before: Training | None = None

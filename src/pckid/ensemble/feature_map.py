@@ -87,8 +87,8 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     posteriors, jobs = Posteriors(kernel.ensemble, table), _n_threads(kernel, table, jobs)
 
     def fill(compute: Callable, run: range, start: int, stop: int) -> None:
-        place = out[stops[run.start] : stops[run.stop], start:stop]
-        compute(run, scales[run.start : run.stop], place)
+        found = compute(run, scales[run.start : run.stop])
+        out[stops[run.start] : stops[run.stop], start:stop] = found
 
     tasks = []
     for start, stop in _row_blocks(kernel, table, jobs, HOST_BLOCK):
@@ -117,14 +117,14 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
     xp = namespace(table.values)
     # Scaling the basis spares a pass over the posteriors, which are many more numbers.
-    functionals = _functionals(projection) * column_scales(kernel, table.values)
+    functionals = functionals_of(projection) * column_scales(kernel, table.values)
     posteriors = Posteriors(kernel.ensemble, table)
 
     def project_block(start: int, stop: int) -> Array:
         return apply_functionals(posteriors, functionals, block(table, start, stop))
 
     blocks = for_row_blocks(project_block, kernel, table, jobs)
-    return _coordinates(xp.concat(blocks, axis=1), projection)
+    return coordinates_from(xp.concat(blocks, axis=1), projection)
 
 
 def apply_functionals(posteriors: Posteriors, functionals: Array, rows: Table) -> Array:
@@ -141,10 +141,10 @@ def apply_functionals(posteriors: Posteriors, functionals: Array, rows: Table) -
 
 def project_features(features: Array, projection: Projection) -> Array:
     """Compute the coordinates of rows whose features Φᵀ (n_columns, n_samples) are at hand."""
-    return _coordinates(_functionals(projection) @ features, projection)
+    return coordinates_from(functionals_of(projection) @ features, projection)
 
 
-def _functionals(projection: Projection) -> Array:
+def functionals_of(projection: Projection) -> Array:
     """Stack what is taken of each row's features: its coordinates, and its degree if needed."""
     xp = namespace(projection.basis)
     basis = xp.matrix_transpose(projection.basis)
@@ -153,7 +153,7 @@ def _functionals(projection: Projection) -> Array:
     return xp.concat([basis, projection.degree[None, :]], axis=0)
 
 
-def _coordinates(values: Array, projection: Projection) -> Array:
+def coordinates_from(values: Array, projection: Projection) -> Array:
     """Turn the functionals' values (.., n_samples) into coordinates (n_samples, n_components)."""
     if projection.degree is not None:
         values = values[:-1, :] / values[-1:, :]

@@ -48,13 +48,6 @@ class Expected(NamedTuple):
     spreads: Array  # (n_samples, n_features), predictive standard deviations
 
 
-class _Moments(NamedTuple):
-    """What the mixtures of a stack expect of each row: m mixtures, n rows."""
-
-    means: Array  # (m, n, n_features + n_categories)
-    squares: Array  # (m, n, n_features), of numbers squared
-
-
 def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
     """Compute what the mixtures expect of every value, given what is observed of the row.
 
@@ -72,9 +65,9 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
     def expect(start: int, stop: int) -> tuple[Array, Array]:
         total: Any = 0.0
         squares: Any = 0.0
-        for weight, found in _by_stack(kernel, block(table, start, stop)):
-            total = total + weight * xp.sum(found.means, axis=0)
-            squares = squares + weight * xp.sum(found.squares, axis=0)
+        for weight, means, seconds in _by_stack(kernel, block(table, start, stop)):
+            total = total + weight * xp.sum(means, axis=0)
+            squares = squares + weight * xp.sum(seconds, axis=0)
         numbers = total[:, : table.n_features]
         return total, xp.sqrt(clip_min(squares - numbers * numbers, 0.0))
 
@@ -105,7 +98,11 @@ def complete_rows(
     """
     given = to_numpy(X).astype(np.float64)
     table = standardise_at_home(given, kernel.scaling, kernel.dtype)
-    keys, rng = find_keys(given[:, kernel.scaling.used]), np.random.default_rng(0)
+    # Rows have random numbers by what they hold.
+    held = given[:, kernel.scaling.used]
+    held = np.where(np.isnan(held), np.inf, held + 0.0)
+    keys = np.array([crc32(row.tobytes()) % _N_KEYS for row in held])
+    rng = np.random.default_rng(0)
     stays = np.zeros(given.shape[1], dtype=bool)
     if columns is not None:
         stays = ~np.isin(np.arange(given.shape[1]), columns)
@@ -115,12 +112,6 @@ def complete_rows(
         completed, _spread = fill_in(given, drawn, kernel.scaling, {})
         completed[:, stays] = given[:, stays]
         yield completed
-
-
-def find_keys(X: np.ndarray) -> np.ndarray:
-    """Choose by what rows (n_samples, n_features) hold the random numbers of each (n_samples,)."""
-    same = np.where(np.isnan(X), np.inf, X + 0.0)
-    return np.array([crc32(row.tobytes()) % _N_KEYS for row in same])
 
 
 def draw_values(
@@ -234,8 +225,12 @@ def _named(values: np.ndarray, categories: Mapping[int, Sequence[Any]]) -> np.nd
     return named
 
 
-def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, _Moments]]:
-    """Yield what a mixture counts, and what it expects, stack by stack."""
+def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, Array, Array]]:
+    """Yield what each mixture of a stack counts, and what the m mixtures expect of the n rows.
+
+    That is of every value (m, n, n_features + n_categories), and of numbers squared (m, n,
+    n_features).
+    """
     family = FAMILIES[kernel.ensemble.covariance_type]
     stats, xp = family.statistics(rows), namespace(rows.values)
     for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True):
@@ -244,7 +239,7 @@ def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, _Moments]]:
             share = xp.matrix_transpose(resp)
             centers = xp.concat([stack.means, stack.categories], axis=-1)
             variances = product.component_variances(stack, rows.margins)
-            yield scale**2, _Moments(share @ centers, share @ (variances + stack.means**2))
+            yield scale**2, share @ centers, share @ (variances + stack.means**2)
             continue
         for q in range(resp.shape[0]):
             one = type(stack)(*(part[q : q + 1, ...] for part in stack))
@@ -252,4 +247,4 @@ def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, _Moments]]:
             completed = family.conditional_means(stats, one)
             squares = completed**2 + full.conditional_variances(stats, one)
             means, squares = (xp.sum(share * part, axis=0) for part in (completed, squares))
-            yield scale**2, _Moments(means[None, ...], squares[None, ...])
+            yield scale**2, means[None, ...], squares[None, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral
 from threading import Lock
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from pckid._utils.seeds import Stream, generator
 from pckid.input.table import Table, block, take
 from pckid.mixture import em, side_by_side
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.starts import start_from_rows
+from pckid.mixture.starts import start_from_rows, winner
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
@@ -260,8 +261,11 @@ def train(
         for found in zip(stacks, run_remote(_train_stack, packed), strict=True):
             keep([found])
     else:
-        n_threads = n_threads if is_host(table.values) else 1
-        run_in_threads(train_one, batches, threads_for(_work(table, plan), _WORK, n_threads), keep)
+        # Multiplications: two products in each iteration, and the start.
+        components = float(plan.n_inits * sum(plan.sizes))
+        work = 2 * (plan.max_iter + 1) * components * plan.n_rows * (table.width + 20)
+        n_threads = threads_for(work, _WORK, n_threads) if is_host(table.values) else 1
+        run_in_threads(train_one, batches, n_threads, keep)
     return Ensemble(plan.covariance_type, _join_stacks(plan, trained, before))
 
 
@@ -281,24 +285,14 @@ class Posteriors:
     def of(self, rows: Table) -> Callable[..., Array]:
         """Return a function that computes the posteriors of some rows under some stacks.
 
-        They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack, and
-        written into `out`, where these are given. Stacked, scaled by 1/√Z and transposed they are
-        the feature map Φ.
+        They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack, where
+        these are given. Stacked, scaled by 1/√Z and transposed they are the feature map Φ.
         """
-        stats = self._family.statistics(rows)
+        return partial(self._compute, self._family.statistics(rows))
 
-        def compute(
-            stacks: Sequence[int], scales: Sequence[float] | None = None, out: Array | None = None
-        ) -> Array:
-            resp = self._compute(stats, stacks, scales)
-            if out is None:
-                return resp
-            out[...] = resp
-            return out
-
-        return compute
-
-    def _compute(self, stats: Any, stacks: Sequence[int], scales: Sequence[float] | None) -> Array:
+    def _compute(
+        self, stats: Any, stacks: Sequence[int], scales: Sequence[float] | None = None
+    ) -> Array:
         joint = self._family.log_joint_of(stats, self._coefficients(stacks))
         xp = namespace(joint)
         if len(stacks) == 1:
@@ -308,7 +302,7 @@ class Posteriors:
                 resp *= scales[0]
             return resp
         shapes = [self.ensemble.stacks[i].log_weights.shape for i in stacks]
-        resp = side_by_side.SideBySide(shapes, joint).posteriors(joint[0, ...])
+        resp = side_by_side.SideBySide(shapes, joint).apply(em.posterior, joint[0, ...])
         if scales is not None:
             widths = [math.prod(shape) for shape in shapes]
             resp *= asarray_like(np.repeat(scales, widths)[:, None], resp)
@@ -371,12 +365,7 @@ def _train_on_shared_rows(
     family, home = FAMILIES[plan.covariance_type], table.values
     xp = namespace(home)
     keys = np.concatenate(
-        [
-            draw_keys(plan, table.n_samples, stack.size)[
-                stack.first_start : stack.first_start + stack.n_mixtures
-            ]
-            for stack in stacks
-        ]
+        [draw_keys(plan, table.n_samples, stack.size)[stack.starts] for stack in stacks]
     )
     found = append_rows(asarray_like(keys, home, dtype=xp.int32))
     order = xp.sort(found, axis=1)
@@ -393,10 +382,10 @@ def _train_on_shared_rows(
     weights = take_along(weights, layout.owner)
 
     def assign(closeness: Array) -> Array:
-        return (layout.winners(closeness[0, ...]) * weights)[None, ...]
+        return (layout.apply(winner, closeness[0, ...]) * weights)[None, ...]
 
     def resp_of(log_joint: Array, rows: Array | None) -> Array:
-        return (layout.posteriors(log_joint[0, ...]) * weights)[None, ...]
+        return (layout.apply(em.posterior, log_joint[0, ...]) * weights)[None, ...]
 
     stats = family.statistics(table)._replace(n_counted=plan.n_rows)
     params = start_from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
@@ -414,12 +403,6 @@ def _pick_subsamples(
         return Subsamples(rows, None)
     mine = weights[rows]
     return Subsamples(rows, mine / mine.mean(axis=1, keepdims=True))
-
-
-def _work(table: Table, plan: Plan) -> float:
-    """Count the multiplications of training: two products in each iteration, and the start."""
-    components = float(plan.n_inits * sum(plan.sizes))
-    return 2 * (plan.max_iter + 1) * components * plan.n_rows * (table.width + 20)
 
 
 def _are_many(plan: Plan, n_samples: int) -> bool:

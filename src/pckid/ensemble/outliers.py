@@ -27,7 +27,9 @@ from pckid.ensemble.feature_map import (
     Projection,
     apply_functionals,
     column_scales,
+    coordinates_from,
     for_row_blocks,
+    functionals_of,
     mixture_scales,
 )
 from pckid.ensemble.members import Posteriors
@@ -76,12 +78,10 @@ def project_and_score(
     kernel: Kernel, projection: Projection, scale: ScoreScale, table: Table, jobs: int
 ) -> tuple[Array, Array]:
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
-    k, degree = projection.basis.shape[1], projection.degree
-    more = [projection.basis] if degree is None else [projection.basis, degree[:, None]]
+    more = functionals_of(projection)
     taken, squares = _pass_mixtures(kernel, scale.usual, table, jobs, more)
-    points = taken[:k, :] if degree is None else taken[:k, :] / taken[k:, :]
     scores = scale.standardise(_take_logarithm(squares, table))
-    return namespace(points).matrix_transpose(points), scores
+    return coordinates_from(taken, projection), scores
 
 
 class FeatureScorer:
@@ -247,14 +247,18 @@ def _trimmed_means(deviations: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def _pass_mixtures(
-    kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int, more: Sequence[Array] = ()
+    kernel: Kernel,
+    usual: np.ndarray | None,
+    table: Table,
+    jobs: int,
+    more: Array | None = None,
 ) -> tuple[Array, Array]:
     """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,).
 
     The deviations of their values, in units of the `usual` (n_values,), are squared and added up.
     """
     functionals = _deviation_functionals(kernel, table, more)
-    width = sum(basis.shape[1] for basis in more)
+    width = 0 if more is None else more.shape[0]
     pieces = list(cut_columns(kernel.scaling))
     posteriors = Posteriors(kernel.ensemble, table)
 
@@ -270,21 +274,21 @@ def _pass_mixtures(
     return taken, squares
 
 
-def _deviation_functionals(kernel: Kernel, table: Table, more: Sequence[Array]) -> Array:
+def _deviation_functionals(kernel: Kernel, table: Table, more: Array | None) -> Array:
     """Take posteriors to `more` of the features, and to the means of what deviations consist of.
 
-    Of shape (width, n_columns), with `more` as arrays (n_columns, ..). Laid out stack by stack: for
+    Of shape (width, n_columns), with `more` of shape (.., n_columns). Laid out stack by stack: for
     a wide table they are more numbers than the mixtures.
     """
     xp, home = namespace(table.values), table.values
     n_categories, n_categorical = table.margins.column.shape[0], table.codes.shape[1]
-    width = sum(basis.shape[1] for basis in more) + 3 * table.n_features
-    shape = (width + n_categories + n_categorical, kernel.ensemble.n_columns)
+    width = 3 * table.n_features + n_categories + n_categorical
+    shape = (width + (0 if more is None else more.shape[0]), kernel.ensemble.n_columns)
     out = xp.empty(shape, dtype=home.dtype, device=device_of(home))
     scales, stops = column_scales(kernel, home), [0, *accumulate(kernel.ensemble.widths)]
     for stack, start, stop in zip(kernel.ensemble.stacks, stops, stops[1:], strict=False):
         scale = scales[start:stop]
-        parts = [xp.matrix_transpose(basis[start:stop, :]) * scale for basis in more]
+        parts = [] if more is None else [more[:, start:stop] * scale]
         # The posteriors count with the weights of their mixtures, the squares of the scales.
         parts.append(_number_functionals([stack], table, slice(0, table.n_features)) * scale**2)
         if n_categorical:

@@ -6,15 +6,13 @@ and only what is done to each mixture by itself knows where one ends and the nex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along
-from pckid.mixture import em
-from pckid.mixture.starts import winner
 
 Shape = tuple[int, int]  # how many mixtures, of how many components
 
@@ -41,24 +39,16 @@ class SideBySide:
         component = xp.where(index < runs[1, :, None], runs[0, :, None] + index, len(owner))
         self._component = xp.reshape(component, (-1,))
 
-    def posteriors(self, log_joint: Array) -> Array:
-        """Normalise a log-joint (n_components, n) mixture by mixture."""
-        return self._flat(em.posterior(self._apart(log_joint)))
+    def apply(self, function: Callable[[Array], Array], X: Array) -> Array:
+        """Apply a function to what the components X (n_components, n) have, mixture by mixture.
 
-    def winners(self, scores: Array) -> Array:
-        """Give each row wholly to the highest score (n_components, n) of each mixture."""
-        return self._flat(winner(self._apart(scores)))
-
-    def _apart(self, X: Array) -> Array:
-        """Set mixtures apart (n_mixtures, most, n), smaller ones filled up with −∞."""
+        It takes the mixtures set apart (n_mixtures, most, n), smaller ones filled up with −∞.
+        """
         xp = namespace(X)
         nothing = xp.full((1, X.shape[1]), -xp.inf, dtype=X.dtype, device=device_of(X))
-        filled = take_along(xp.concat([X, nothing]), self._component)
-        return xp.reshape(filled, (*self._shape, X.shape[1]))
-
-    def _flat(self, X: Array) -> Array:
-        """Put mixtures that were set apart side by side again."""
-        return take_along(namespace(X).reshape(X, (-1, X.shape[2])), self.slot)
+        apart = take_along(xp.concat([X, nothing]), self._component)
+        found = function(xp.reshape(apart, (*self._shape, X.shape[1])))
+        return take_along(xp.reshape(found, (-1, X.shape[1])), self.slot)
 
 
 def concatenate(stacks: Sequence[Any]) -> Any:

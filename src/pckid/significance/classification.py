@@ -231,11 +231,12 @@ def _sum_rows(cells: _Cells, resp: np.ndarray) -> np.ndarray:
 def _densities(cells: _Cells, found: np.ndarray) -> np.ndarray:
     """Turn the sums in the cells (m, n_clusters, n_cells) into probabilities.
 
-    In each column they add up to 1. What is smoothed is the part that a component has of the rows
-    in a cell, so that a cell of many rows does not spill into its neighbours.
+    In each column they add up to 1. What a histogram smooths over the cells nearby is the part that
+    a component has of the rows there, so that a cell of many rows does not spill into its
+    neighbours.
     """
-    nearby = (found.reshape(-1, found.shape[-1]) @ cells.nearby).reshape(found.shape)
-    chances = nearby * (cells.shares / (cells.shares @ cells.nearby))
+    smoothed = (found.reshape(-1, found.shape[-1]) @ cells.nearby).reshape(found.shape)
+    chances = smoothed * (cells.shares / (cells.shares @ cells.nearby))
     if not cells.is_free.all():
         chances = np.where(cells.is_free[cells.column], chances, _fit_gaussians(cells, found))
     chances = chances + _PRIOR_ROWS * cells.shares

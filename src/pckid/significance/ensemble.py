@@ -13,7 +13,6 @@ from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.column_groups import find_roles
 from pckid.input.table import standardise
 from pckid.input.validation import categorical_mask, column_names
-from pckid.significance.comparison import KernelOf
 
 _N_INITS = 5
 # Few rows cost next to nothing, and their mixtures differ more: more starts, up to these.
@@ -59,15 +58,11 @@ def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
     return max(_N_INITS, min(_MAX_INITS, _CELLS_FOR_INITS // cells))
 
 
-def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
-    """Return a function that trains a small ensemble on a table and gives its kernel."""
-
-    def kernel_of(X: np.ndarray, seed: int) -> np.ndarray:
-        n_inits = n_starts(estimator._n_starts, *X.shape)
-        model = with_few_mixtures(estimator, random_state=seed, n_inits=n_inits)
-        kernel = model._train(model._draw(X)).kernel
-        table = standardise(X, kernel.scaling, kernel.dtype)
-        features = to_numpy(feature_matrix(kernel, table, 1))
-        return features.T @ features
-
-    return kernel_of
+def small_kernel(estimator: EnsembleEstimator, X: np.ndarray, seed: int) -> np.ndarray:
+    """Train a small ensemble on a table (n, d); the kernel between its rows (n, n)."""
+    n_inits = n_starts(estimator._n_starts, *X.shape)
+    model = with_few_mixtures(estimator, random_state=seed, n_inits=n_inits)
+    kernel = model._train(model._draw(X)).kernel
+    table = standardise(X, kernel.scaling, kernel.dtype)
+    features = to_numpy(feature_matrix(kernel, table, 1))
+    return features.T @ features

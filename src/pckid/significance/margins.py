@@ -31,17 +31,15 @@ class Margin(NamedTuple):
     def quantile(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the values at probabilities (n,)."""
         if self.discrete:
-            return self.levels[self._places(probabilities)]
+            # The last level reaches to 1, also where the shares do not quite add up to it.
+            return self.levels[np.searchsorted(self.cumulative[:-1], probabilities)]
         return np.interp(probabilities, self.cumulative, self.levels)
 
     def score(self, gaussian: np.ndarray) -> np.ndarray:
         """Return the scores of the values that standard Gaussian ones (n,) are cut to."""
-        return self.level_scores[self._places(ndtr(gaussian))] if self.discrete else gaussian
-
-    def _places(self, probabilities: np.ndarray) -> np.ndarray:
-        """Find the level of a discrete column at probabilities (n,)."""
-        places = np.searchsorted(self.cumulative, probabilities)
-        return np.minimum(places, len(self.levels) - 1)
+        if not self.discrete:
+            return gaussian
+        return self.level_scores[np.searchsorted(self.cumulative[:-1], ndtr(gaussian))]
 
 
 def fit_margin(column: np.ndarray, order: np.ndarray | None = None) -> Margin:

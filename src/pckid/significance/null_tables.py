@@ -93,7 +93,10 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
         few = len(paired) == len(raw)
         found = gaussian_of_all(scores) if few else gaussian_by_factors(scores, raw)
         means, spreads, raw = found
-    root = _root(copula_correlations(margins, raw, counts))
+    values, vectors = np.linalg.eigh(copula_correlations(margins, raw, counts))
+    # Of the closest correlations that are positive definite.
+    root = vectors * np.sqrt(np.maximum(values, _MIN_EIGENVALUE))
+    root /= np.linalg.norm(root, axis=1, keepdims=True)
     completion = invert_missing(root[paired] @ root[paired].T, *find_missing(~observed[:, paired]))
     gaussian = root, ~np.isnan(X), scores, means, spreads
     return NullModel(margins, units, *gaussian, paired, completion)
@@ -327,10 +330,3 @@ def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray 
         means = [direction[X[:, j] == level].mean() for level in levels]
         orders[j] = levels[np.argsort(means, kind="stable")]
     return orders
-
-
-def _root(correlations: np.ndarray) -> np.ndarray:
-    """Factorise the closest correlations that are positive definite."""
-    values, vectors = np.linalg.eigh(correlations)
-    root = vectors * np.sqrt(np.maximum(values, _MIN_EIGENVALUE))
-    return root / np.linalg.norm(root, axis=1, keepdims=True)

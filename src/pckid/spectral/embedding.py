@@ -67,9 +67,8 @@ def random_walk(
     xp = namespace(features)
     degree = xp.sum(features, axis=1) if weights is None else features @ weights
     inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
-    if weights is not None:
-        inverse_roots = inverse_roots * _roots(weights)
-    pairs = _scaled_eigenpairs(features, inverse_roots, n_components, rng, weights)
+    roots = inverse_roots * _roots(weights)
+    pairs = _scaled_eigenpairs(features, roots, n_components, rng, weights)
     return _project_onto(*pairs, features, degree, np.ones_like)
 
 
@@ -89,43 +88,39 @@ def _project_onto(
 
 def _scaled_eigenpairs(
     features: Array,
-    roots: Array | None,
+    roots: Array | float,
     n_wanted: int,
     rng: np.random.Generator,
     weights: Array | None,
 ) -> tuple[np.ndarray, Array]:
     """Find eigenvalues of R K R, and R times their vectors.
 
-    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights. The
-    leading values (n_wanted,) are on the host, the vectors (n_samples, n_wanted) where the features
-    lie.
+    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights; 1 is
+    the identity. The leading values (n_wanted,) are on the host, the vectors (n_samples, n_wanted)
+    where the features lie.
     """
-
-    def scaled(v: Array) -> Array:
-        return v if roots is None else roots * v
-
     guess = draw_guess(features, n_wanted, rng)
     many = max(_DENSE, _ROWS_FOR_EACH * n_wanted)
     if len(guess) <= (many if isinstance(features, np.ndarray) else _ON_HOST):
         # One product tells all of the operator; each step on a GPU would have to be waited for.
         transpose = namespace(features).matrix_transpose
-        rows = scaled(transpose(features))
+        rows = roots * transpose(features)
         matrix = to_numpy(rows @ transpose(rows))
         values, vectors = leading_eigenpairs(matrix, guess, n_wanted)
         vectors = asarray_like(vectors, features)
     else:
         gram = gram_operator(features)
         values, vectors = leading_eigenpairs(
-            lambda v: scaled(gram(scaled(v))), guess, n_wanted, features
+            lambda v: roots * gram(roots * v), guess, n_wanted, features
         )
     if weights is not None:
         vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
-    return values, scaled(vectors)
+    return values, roots * vectors
 
 
-def _roots(weights: Array | None) -> Array | None:
-    """Compute the roots of the weights as a column (n_samples, 1)."""
-    return None if weights is None else namespace(weights).sqrt(weights)[:, None]
+def _roots(weights: Array | None) -> Array | float:
+    """Compute the roots of the weights as a column (n_samples, 1); 1 where there are none."""
+    return 1.0 if weights is None else namespace(weights).sqrt(weights)[:, None]
 
 
 def walk_coordinates(
