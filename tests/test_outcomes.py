@@ -240,3 +240,20 @@ def test_tables_of_categories_are_compared():
     table = pd.DataFrame({f"c{j}": np.where(rng.random(200) < 0.9, texts, "a") for j in range(6)})
     outcome = compare_outcomes(PCKID(3, **SMALL).fit(table), table, DAYS).outcomes[0]
     np.testing.assert_allclose(np.sort(outcome.estimates[:, 0]), [0, 10, 20], atol=1)
+
+
+def test_few_numbers_of_a_cluster_differ_no_more_often_than_chance():
+    X = np.random.default_rng(0).normal(size=(120, 3)) + 8 * (np.arange(120) % 3)[:, None]
+    model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(X)
+    last = np.flatnonzero(model.labels_ == 2)
+    y = np.random.default_rng(1).normal(size=(120, 100))
+    for n_kept, least in ((2, 0.9), (4, 0.88)):
+        some = y.copy()
+        some[last[n_kept:]] = np.nan
+        found = compare_outcomes(model, X, some).outcomes
+        assert np.mean([each.low[2, 0] <= 0 <= each.high[2, 0] for each in found]) > least
+        assert np.mean([each.p_value < 0.05 for each in found]) < 0.15
+    some[last[1:]] = np.nan
+    single = compare_outcomes(model, X, some[:, 0]).outcomes[0]
+    assert np.isnan(single.low[2, 0])
+    assert [(pair.first, pair.second) for pair in single.pairs] == [(0, 1)]

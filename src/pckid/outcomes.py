@@ -73,7 +73,8 @@ class Outcome(NamedTuple):
         Rows that were left out because the outcome is missing, or the row has no cluster.
     estimates, low, high : ndarray of shape (n_clusters, n_values)
         Corrected for wrong labels, with the ends of the 95 % interval. `n_values` is the number of
-        categories, and else 1. NaN for a cluster without a row that has a value.
+        categories, and else 1. NaN for a cluster without a row that has a value; a single number
+        has no interval.
     uncorrected : ndarray of shape (n_clusters, n_values)
         The same as if every label were right.
     p_value : float or None
@@ -106,9 +107,9 @@ class Outcome(NamedTuple):
         return f"{100 * value:.1f} %"
 
     def interval(self, cluster: int, value: int = 0) -> str:
-        """Write the interval of a cluster: "1.2 to 3.4"."""
+        """Write the interval of a cluster: "1.2 to 3.4"; "–" where there is none."""
         low, high = self.low[cluster, value], self.high[cluster, value]
-        return f"{self.write(low)} to {self.write(high)}"
+        return self.write(low) if np.isnan(low) else f"{self.write(low)} to {self.write(high)}"
 
 
 class OutcomeComparison(NamedTuple):
@@ -298,14 +299,19 @@ def _compare(
     draws[:, ~some] = np.nan
     draws = np.clip(draws, values[used].min(axis=0), values[used].max(axis=0))
     first, others = draws[0], draws[1:]
+    varies = counts > 0
+    if cells.kind == "mean":
+        varies = counts > 1
+        others = others.mean(axis=0) + _widen(counts) * (others - others.mean(axis=0))
     spread = others.std(axis=0, ddof=1)
+    spread[~varies] = np.nan
     low, high = _intervals(first, spread, counts, cells.kind != "mean")
     member = (labels[used][:, None] == np.arange(k)).astype(np.float64)
     uncorrected = member.T @ values[used] / np.where(some, counts, 1)[:, None]
     uncorrected[~some] = np.nan
     # The shares of categories add up to 1, so that one of them tells nothing new.
     free = slice(None, -1) if len(cells.categories) > 1 else slice(None)
-    there = np.flatnonzero(some).tolist()
+    there = np.flatnonzero(varies).tolist()
     p_value, pairs = None, list(combinations(there, 2))
     if pairs:
         p_value = wald_test(*(_contrasts(each[..., free], there) for each in (first, others)))
@@ -362,6 +368,17 @@ def _draw_estimates(
         corrected[1:, :, -1] += prior.sum(axis=-1)
     size = corrected[..., -1:]
     return corrected[..., :-1] / np.where(size == 0, np.nan, size)
+
+
+def _widen(counts: np.ndarray) -> np.ndarray:
+    """Return by how much draws of means vary too little (n_clusters, 1), for `counts` of rows.
+
+    Of n rows drawn anew the variance is (n − 1) / n of the true one, on average, and the interval
+    of a mean takes Student's t with n − 1 degrees of freedom.
+    """
+    n = np.maximum(counts, 2)[:, None]
+    quantiles = t_distribution.ppf(1 - _ALPHA / 2, n - 1)
+    return np.sqrt(n / (n - 1)) * quantiles / t_distribution.ppf(1 - _ALPHA / 2, N_DRAWS - 1)
 
 
 def _contrasts(estimates: np.ndarray, clusters: Sequence[int]) -> np.ndarray:

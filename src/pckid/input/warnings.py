@@ -256,7 +256,7 @@ def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
     if codes:
         warn_caller(
             f"{describe_codes(codes, name)}, unlike all other values. If that is a code for "
-            "missing, replace it by NaN.",
+            "missing, replace it by NaN; where a file is read, give it as na_values (--na-values).",
             SentinelWarning,
         )
 
