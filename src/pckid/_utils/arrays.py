@@ -153,12 +153,12 @@ def contiguous(X: Array) -> Array:
     return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
 
 
-def exponential(X: Array) -> Array:
+def exponential(X: Array, rounded: bool = True) -> Array:
     """Compute exp of every entry, none of which is positive; a NumPy array is overwritten.
 
-    On a CPU results become zero whose products with each other would not be normal numbers: it
-    computes subnormal ones many times slower, and two in a thousand of them double the time of a
-    matrix product.
+    On a CPU results whose products with each other would not be normal numbers become zero, or if
+    not `rounded` the least number of which products are normal: it computes subnormal ones many
+    times slower, and two in a thousand of them double the time of a matrix product.
     """
     if not is_host(X):
         return namespace(X).exp(X)
@@ -168,9 +168,10 @@ def exponential(X: Array) -> Array:
         np.exp(X, out=X)
     else:
         X = namespace(X).exp(clip_min(X, smallest))
-    # Rounds to multiples of what `coarse` can hold, the smallest of them to zero.
-    X += coarse
-    X -= coarse
+    if rounded:
+        # To multiples of what `coarse` can hold, the smallest of them to zero.
+        X += coarse
+        X -= coarse
     return X
 
 

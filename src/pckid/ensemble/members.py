@@ -286,7 +286,8 @@ class Posteriors:
         """Return a function that computes the posteriors of some rows under some stacks.
 
         They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack, where
-        these are given. Stacked, scaled by 1/√Z and transposed they are the feature map Φ.
+        these are given. Stacked, scaled by 1/√Z and transposed they are the feature map Φ. Without
+        scales tiny ones are not rounded to zero, which makes no difference to sums.
         """
         return partial(self._compute, self._family.statistics(rows))
 
@@ -296,7 +297,7 @@ class Posteriors:
         joint = self._family.log_joint_of(stats, self._coefficients(stacks))
         xp = namespace(joint)
         if len(stacks) == 1:
-            resp = em.posterior(joint)
+            resp = em.posterior(joint, rounded=scales is not None)
             resp = xp.reshape(resp, (-1, resp.shape[-1]))
             if scales is not None and scales[0] != 1:
                 resp *= scales[0]

@@ -39,7 +39,7 @@ from pckid.input.table import Margins, Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
-_NUMBERS_AT_ONCE = 1 << 21
+_NUMBERS_AT_ONCE = 1 << 19
 # A GPU has the memory for more of them, and waits for the host with less.
 _NUMBERS_AT_ONCE_DEVICE = 1 << 26
 # So many rows say what deviation is usual in each column; of the largest tenth nothing counts, and

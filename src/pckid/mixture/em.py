@@ -75,18 +75,19 @@ def holds_rows(total: Array) -> Array:
     return total > 10 * namespace(total).finfo(total.dtype).smallest_normal
 
 
-def posterior(log_joint: Array, weights: Array | None = None) -> Array:
+def posterior(log_joint: Array, weights: Array | None = None, rounded: bool = True) -> Array:
     """Normalise over the components of one mixture: the posteriors γ (m, g, n).
 
-    Those of a row are multiplied by its weight, where there are `weights` (m, 1, n). `log_joint` is
-    overwritten: every copy of it would have to pass through the cache.
+    Those of a row are multiplied by its weight, where there are `weights` (m, 1, n), and are zero
+    where they are tiny, if `rounded`. `log_joint` is overwritten: every copy of it would have to
+    pass through the cache.
     """
     resp = fused_softmax(log_joint)
     if resp is not None:
         return resp if weights is None else resp * weights
     xp = namespace(log_joint)
     log_joint -= xp.max(log_joint, axis=1, keepdims=True)
-    resp = exponential(log_joint)
+    resp = exponential(log_joint, rounded)
     total = xp.sum(resp, axis=1, keepdims=True)
     if weights is None:
         resp /= total

@@ -37,7 +37,7 @@ _MAX_SCORED = 1_000
 # Starts of k-means where several numbers of clusters are tried.
 _N_STARTS = 20
 # Of a feature map of so few entries threads would take longer than what they do.
-_FEW_CELLS = 1 << 18
+_FEW_CELLS = 1 << 19
 
 
 class SampleScores(NamedTuple):
@@ -209,9 +209,9 @@ def cluster_embedding(
     kernel, sample = training.kernel, training.drawn.sample
     _, weights, points, known_points, anchors, found, _ = landmarks
     are_all = len(landmarks.rows) == sample.table.n_samples
-    host_jobs = jobs if is_host(points) and found is None else 1
-    starts = how | {"weights": weights, "anchors": anchors}
-    cluster = meanwhile(partial(kmeans, points, n_clusters, **starts), host_jobs)
+    starts = how | {"weights": weights, "anchors": anchors, "jobs": jobs if are_all else 1}
+    beside = not are_all and found is None and is_host(points)
+    cluster = meanwhile(partial(kmeans, points, n_clusters, **starts), jobs if beside else 1)
     if not are_all and sample.is_whole:
         points, own = project_and_score(kernel, projection, scores.scale, sample.table, jobs)
         scores = scores._replace(own=own)

@@ -20,9 +20,10 @@ from pckid._utils.arrays import (
     take_along,
     to_numpy,
 )
+from pckid._utils.parallel import run_in_threads
 
-# Restarts × clusters × rows held at once: 2^24 numbers.
-_CELLS = 1 << 24
+# Restarts × clusters × rows held at once: few stay in the cache of a CPU core, many fill a GPU.
+_CELLS_HOST, _CELLS_DEVICE = 1 << 19, 1 << 24
 # A GPU is asked this seldom which starts have converged: the host waits for each answer, and
 # launches nothing meanwhile. A start that has converged stays where it is.
 _ITERATIONS_BETWEEN_LOOKS = 8
@@ -55,6 +56,7 @@ def kmeans(
     max_iter: int = 300,
     weights: Array | None = None,
     anchors: Anchors | None = None,
+    jobs: int = 1,
 ) -> Clusters:
     """Run Lloyd's algorithm from `n_init` k-means++ starts and keep the lowest cost.
 
@@ -71,16 +73,20 @@ def kmeans(
         How many rows each row counts for.
     anchors : Anchors, default=None
         Rows of known clusters.
+    jobs : int, default=1
+        Threads that share the starts, on a CPU.
     """
     uniforms = rng.random((n_init, n_clusters))
     if anchors is not None and float(namespace(X).min(anchors.counts)) > 0:
         uniforms = uniforms[:1, :]  # No centre is free: all starts are the same.
-    size = max(1, _CELLS // (X.shape[0] * n_clusters))
-    parts = []
-    for first in range(0, len(uniforms), size):
-        start = plus_plus(X, uniforms[first : first + size, :], weights, anchors)
-        parts.append(lloyd(X, start, max_iter, weights, anchors))
-    return min(parts, key=lambda part: part.inertia)
+    cells, jobs = (_CELLS_HOST, jobs) if is_host(X) else (_CELLS_DEVICE, 1)
+    size = max(1, cells // (X.shape[0] * n_clusters))
+
+    def run(some: np.ndarray) -> Clusters:
+        return lloyd(X, plus_plus(X, some, weights, anchors), max_iter, weights, anchors)
+
+    starts = [(uniforms[first : first + size],) for first in range(0, len(uniforms), size)]
+    return min(run_in_threads(run, starts, jobs), key=lambda found: found.inertia)
 
 
 def plus_plus(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 
-from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
-from pckid.ensemble.feature_map import Kernel, Projection, project_features
+from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
+from pckid.ensemble.feature_map import Kernel, Projection, functionals_of
 from pckid.input.weights import draw_together
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
@@ -21,7 +21,6 @@ _N_DRAWS = 2
 # replacement holds two thirds of the rows. Chosen on simulated tables of 40 to 800 rows.
 _WIDER = 10
 _N_STARTS = 5
-_COLUMNS = 64
 # The inverse temperature of a usual table, and how many clusterings this is worth.
 _USUAL, _PRIOR = 5.0, 0.5
 # Below the first all memberships are alike, above the second all are 0 or 1 but at the border.
@@ -203,31 +202,22 @@ def cluster_by_parts(
         columns = _draw_columns(kernel, rng)
         rows = draw_together(rng, n_samples, size, groups)
         each = None if weights is None else take_along(weights, rows)
-        mine = _take_part(features, columns, rows)
-        whole = _widen(fit_embedding(embedding, mine, width, rng, each), columns, features)
+        part = take_along(features, columns)
+        mine = take_along(part, asarray_like(rows, part), 1)
+        projection = fit_embedding(embedding, mine, width, rng, each)
         # Few starts on few rows: the host is done before it could tell a GPU what to do.
-        points = to_numpy(_coordinates_of(features, whole))
+        points = to_numpy(_coordinates_of(part, projection))
         each = None if each is None else to_numpy(each)
         anchors = None
         if known is not None:
-            anchors = known.anchors(to_numpy(_coordinates_of(known.features, whole)), n_clusters)
+            own = take_along(known.features, columns)
+            anchors = known.anchors(to_numpy(_coordinates_of(own, projection)), n_clusters)
         centers = kmeans(
             points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each, anchors=anchors
         ).centers
         return to_numpy(first_of_nearest(distances_to(points, centers), centers))
 
     return np.stack([cluster() for _ in range(_N_DRAWS)])
-
-
-def _take_part(features: Array, columns: np.ndarray, rows: np.ndarray) -> Array:
-    """Take columns of the feature map and rows: some columns at a time, to copy few on a CPU."""
-    index = asarray_like(rows, features)
-    n_pieces = max(1, len(columns) // _COLUMNS) if is_host(features) else 1
-    pieces = [
-        take_along(take_along(features, some), index, 1)
-        for some in np.array_split(columns, n_pieces)
-    ]
-    return namespace(features).concat(pieces, axis=0) if n_pieces > 1 else pieces[0]
 
 
 def _draw_columns(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
@@ -243,22 +233,9 @@ def _draw_columns(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
 
 def _coordinates_of(features: Array, projection: Projection) -> Array:
     """Compute the coordinates of rows (n, c); zeros where a row is like none of the part's."""
-    points = project_features(features, projection._replace(degree=None))
-    if projection.degree is None:
-        return points
-    degree = projection.degree @ features
-    return points / namespace(features).where(degree > 0, degree, 1.0)[:, None]
-
-
-def _widen(projection: Projection, columns: np.ndarray, features: Array) -> Projection:
-    """Take a projection from some columns of the feature map to one from all, others zero."""
-    xp = namespace(features)
-    places = np.full(features.shape[0], len(columns))
-    places[columns] = np.arange(len(columns))
-    index = asarray_like(places, features)
-
-    def widen(part: Array) -> Array:
-        return take_along(xp.concat([part, 0 * part[:1, ...]], axis=0), index)
-
-    degree = None if projection.degree is None else widen(projection.degree)
-    return projection._replace(basis=widen(projection.basis), degree=degree)
+    values = functionals_of(projection) @ features
+    if projection.degree is not None:
+        degree = values[-1:, :]
+        degree = namespace(values).where(degree > 0, degree, 1.0)
+        values = values[:-1, :] / degree
+    return namespace(values).matrix_transpose(values)
