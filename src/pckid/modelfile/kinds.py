@@ -54,7 +54,6 @@ ARRAYS: dict[str, dict[str, Spec]] = {
         "categorical": _INDEX.of("categorical"),
         "center": _ANY.of("kept"),
         "scale": Spec("kept", _FLOAT64, _MIN_SCALE, _MAX_FLOAT),
-        "unit": Spec("kept", _FLOAT64, 1.0, 2.0**1022, optional=True),
         "shifts": Spec("kept", _FLOAT64, NO_LOG, 1.0, optional=True),
     },
     "margins": {
