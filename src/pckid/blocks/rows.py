@@ -18,7 +18,7 @@ import numpy as np
 from pckid.input.known import KnownMembers, find_known, join_known
 from pckid.input.logarithms import NO_LOG, take_logs
 from pckid.input.sample import keys, smallest
-from pckid.input.table import Scaling, margins_of, pick_shifts, shares_of_higher, vary
+from pckid.input.table import MIN_HALF_RANGE, Scaling, margins_of, pick_shifts, shares_of_higher
 
 
 class Survey(NamedTuple):
@@ -190,7 +190,8 @@ def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyT
 
     `categories` are the columns of categories, and how often each of these occurs.
     """
-    kept = np.setdiff1d(np.flatnonzero(vary(found.low, found.high)), list(categories))
+    varies = found.high / 2 - found.low / 2 > MIN_HALF_RANGE
+    kept = np.setdiff1d(np.flatnonzero(varies), list(categories))
     spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude

@@ -1,6 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -26,8 +26,8 @@ _BLOCK_NUMBERS = 1 << 18
 _BLOCK_NUMBERS_DEVICE = 1 << 24
 # So many rows are looked at before all are searched for patterns that they share.
 _FEW_ROWS = 4096
-# Numbers that differ by less than floats of full precision reach are the same.
-_TINY = float(np.finfo(np.float64).tiny)
+# Half of the range of a column that varies: smaller numbers are held with fewer digits.
+MIN_HALF_RANGE = float(np.finfo(np.float64).tiny)
 # A category of rows of almost no weight has at least this share, so that its column varies.
 _RAREST = 1e-6
 
@@ -155,12 +155,13 @@ def fit_scaling(
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
     # What is known of columns is computed on the host, whatever passes over the rows.
-    low, high = _find_ends(X, jobs)
-    shifts = None
+    parts = run_in_threads(_find_ends, [(X[rows, :],) for (rows,) in blocks], jobs)
+    lowest, highest = zip(*to_numpy(xp.stack(parts)), strict=True)
+    low, high, shifts = np.min(lowest, axis=0), np.max(highest, axis=0), None
     if logs:
         shifts = find_shifts(low, logs)
         low, high = take_logs(low, shifts), take_logs(high, shifts)
-    kept = np.flatnonzero(vary(low, high) & ~categorical)
+    kept = np.flatnonzero((high / 2 - low / 2 > MIN_HALF_RANGE) & ~categorical)
     low, high, shifts = low[kept], high[kept], pick_shifts(shifts, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
     magnitude = np.where(-low > high, -low, high)
@@ -215,21 +216,10 @@ def fit_scaling(
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     """Put what was measured on the host where `home` lies."""
-
-    def placed(part: Any) -> Any:
-        return None if part is None else asarray_like(part, home)
-
-    return scaling._replace(
-        center=placed(scaling.center),
-        scale=placed(scaling.scale),
-        margins=Margins(*map(placed, scaling.margins)),
-        shifts=placed(scaling.shifts),
-    )
-
-
-def vary(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Find the columns (d,) whose numbers, from `low` to `high`, differ by what floats can hold."""
-    return high / 2 - low / 2 > _TINY
+    measured = scaling.center, scaling.scale, scaling.shifts, *scaling.margins
+    parts: list[Any] = [None if part is None else asarray_like(part, home) for part in measured]
+    center, scale, shifts, *margins = parts
+    return scaling._replace(center=center, scale=scale, shifts=shifts, margins=Margins(*margins))
 
 
 def pick_shifts(shifts: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
@@ -325,26 +315,21 @@ def variance_floor(reg_covar: float, dtype: str) -> float:
     return max(float(reg_covar), 10 * float(np.finfo(dtype).eps))
 
 
-def take(table: Table, rows: Array) -> Table:
-    """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
+def take(table: Table, rows: Array | slice) -> Table:
+    """Gather rows by their integer indices (n_rows,), or a slice of them, as a view if possible."""
     if isinstance(rows, np.ndarray):
         rows = asarray_like(rows, table.values)
-    return _select(table, lambda part: take_along(part, rows))
+    found: list[Any] = [table.values, table.observed, table.codes, table.pattern]
+    for place, part in enumerate(found):
+        if part is not None:
+            found[place] = part[rows, ...] if isinstance(rows, slice) else take_along(part, rows)
+    values, observed, codes, pattern = found
+    return table._replace(values=values, observed=observed, codes=codes, pattern=pattern)
 
 
 def block(table: Table, start: int, stop: int) -> Table:
     """Return rows `start` to `stop`, as a view where the arrays allow it."""
-    return _select(table, lambda part: part[start:stop, ...])
-
-
-def _select(table: Table, rows_of: Callable[[Array], Array]) -> Table:
-    """Apply a function to all that a table has for each row."""
-    return table._replace(
-        values=rows_of(table.values),
-        observed=rows_of(table.observed),
-        pattern=None if table.pattern is None else rows_of(table.pattern),
-        codes=rows_of(table.codes),
-    )
+    return take(table, slice(start, stop))
 
 
 def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -381,18 +366,11 @@ def row_slices(rows: Array) -> list[slice]:
     return [slice(start, min(start + size, n_samples)) for start in starts]
 
 
-def _find_ends(X: Array, jobs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the lowest and highest number observed in each column (d,), inf and -inf if none."""
-    xp = namespace(X)
-
-    def of_block(rows: slice) -> Array:
-        part = X[rows, :]
-        missing = xp.isnan(part)
-        low = xp.min(xp.where(missing, xp.inf, part), axis=0)
-        return xp.stack([low, xp.max(xp.where(missing, -xp.inf, part), axis=0)])
-
-    ends = to_numpy(xp.stack(run_in_threads(of_block, zip(row_slices(X), strict=True), jobs)))
-    return ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+def _find_ends(X: Array) -> Array:
+    """Find the lowest and highest number observed in each column (2, d), inf and -inf if none."""
+    xp, missing = namespace(X), namespace(X).isnan(X)
+    low = xp.min(xp.where(missing, xp.inf, X), axis=0)
+    return xp.stack([low, xp.max(xp.where(missing, -xp.inf, X), axis=0)])
 
 
 def _sum(values: Array, weights: Array | None, rows: slice) -> Array:

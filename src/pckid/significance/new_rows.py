@@ -342,9 +342,7 @@ def _compare_numbers(
         off = 1.96 * new.spreads[j] / np.sqrt(b.sum())
         means = np.array([fit.means[j], new.means[j], new.means[j] - off, new.means[j] + off])
         deciles = np.stack([fit.deciles[j], new.deciles[j]])
-        shown, deciles = (
-            undo_logs(x * scale[j] + center[j], shifts[j]) for x in (means, deciles)
-        )
+        shown, deciles = (undo_logs(x * scale[j] + center[j], shifts[j]) for x in (means, deciles))
         shift = (new.means[j] - fit.means[j]) / max(fit.spreads[j], np.finfo(float).tiny)
         before, now, low, high = shown.tolist()
         change = RowChange("values", name, before, now, low, high, float(shift), 0.0, lepage(a, b))
