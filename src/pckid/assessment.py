@@ -20,7 +20,7 @@ from pckid.describe.missingness import find_followed_missingness, find_selected_
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.known import in_order_of, read_groups
 from pckid.input.sentinels import describe_codes, find_codes
-from pckid.input.table import logs_as_scaled, standardise
+from pckid.input.table import logs_as_scaled, standardise, standardise_at_home
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
@@ -613,7 +613,9 @@ def _count_moved(
     if keeps_labels(estimator):
         rows = np.setdiff1d(rows, [conflict.row for conflict in estimator.known_conflicts_])
     kernel, k = estimator._kernel, len(estimator.cluster_centers_)
-    here = standardise(table.values[rows], kernel.scaling, kernel.dtype)
+    # The rows hold logarithms already.
+    scaling = kernel.scaling._replace(shifts=None)
+    here = standardise_at_home(table.values[rows], scaling, kernel.dtype)
     free = cluster_by_numbers(kernel, estimator.embedding, here, [k], jobs)[0]
     with_known = table.labels[rows]
     free = match_labels(with_known, free, k)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._utils.arrays import asarray_like, to_numpy
+from pckid._utils.arrays import to_numpy
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
-from pckid.input.table import Table, standardise
+from pckid.input.table import Table, standardise_at_home
 from pckid.input.validation import is_blocked, validate_table
 
 # A table is that of the fit if so many of its rows lie where they did in the embedding: equal up to
@@ -117,5 +117,4 @@ def used_columns(estimator: Any) -> np.ndarray:
 
 def standardised_rows(estimator: Any, values: np.ndarray) -> Table:
     """Standardise rows (n_rows, n_features) as an estimator's kernel wants them."""
-    kernel = estimator._kernel
-    return standardise(asarray_like(values, kernel.scaling.center), kernel.scaling, kernel.dtype)
+    return standardise_at_home(values, estimator._kernel.scaling, estimator._kernel.dtype)
