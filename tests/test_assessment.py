@@ -240,10 +240,21 @@ def test_rows_that_known_rows_move_across_a_gap_are_counted():
     assert len(set(free.labels_[cloud < 2])) == len(set(held.labels_[cloud > 0])) == 1
     assert assess(held, X, n_null=5, n_resamples=0).moved == (cloud == 1).sum()
     assert assess(free, X, n_null=5, n_resamples=0).moved == 0
+    logs = PCKID(2, random_state=0, n_jobs=1, log_columns=range(4)).fit(np.exp(X), known=known)
+    assert assess(logs, np.exp(X), n_null=5, n_resamples=0).moved == (cloud == 1).sum()
     # A correct known row of each cluster moves none.
     named = np.where(np.isin(np.arange(150), [0, 2]), cloud, -1)
     agreeing = PCKID(2, random_state=0, n_jobs=1).fit(X, known=named)
     assert assess(agreeing, X, n_null=5, n_resamples=0).moved == 0
+
+
+def test_known_rows_of_other_arrays_are_counted_too():
+    torch = pytest.importorskip("torch")
+    rng, cloud = np.random.default_rng(0), np.arange(150) % 3
+    X = torch.asarray(rng.normal(size=(150, 4)) + np.array([0.0, 6.0, 16.0])[cloud][:, None])
+    known = np.where(np.arange(150) < 15, np.minimum(cloud, 1), -1)
+    model = PCKID(2, random_state=0, n_jobs=1).fit(X, known=known)
+    assert assess(model, X, n_null=5, n_resamples=0).moved == (cloud == 1).sum()
 
 
 def test_codes_for_missing_values_are_noted(golden):

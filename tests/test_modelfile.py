@@ -159,7 +159,7 @@ def test_a_model_keeps_the_names_of_its_clusters(tmp_path):
     with pytest.raises(ValueError, match=r"1 name for 3 clusters\. Give a list"):
         model.cluster_names_ = "abc"
     forge(tmp_path / "m", lambda _, facts: facts["state"].update(cluster_names=[1, 2, 3]))
-    with pytest.raises(pckid.PckidModelError, match="cluster_names is no list"):
+    with pytest.raises(pckid.PckidModelError, match="its cluster_names"):
         pckid.load(tmp_path / "m")
     assert model.fit(FRAME).cluster_names_ == [None, None, None]
 

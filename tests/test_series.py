@@ -13,7 +13,7 @@ import pytest
 
 from pckid import PCKID, ShiftedRowsWarning, assess, compare_rows, explain
 from pckid.input.columns import frame_columns, holds_words
-from pckid.series import find_series, from_array, from_long, from_wide
+from pckid.series import find_series, from_array, from_long
 from pckid.series.table import SeriesFormat
 
 N_CASES, N_TIMES, VARIABLES = 60, 8, ["pulse", "pressure"]
@@ -51,8 +51,6 @@ def values_of(block):
 def forms(block):
     """The same series in every form."""
     long = lines_of(block)
-    names = [f"{name}_{t}" for t in range(N_TIMES) for name in VARIABLES]
-    wide = pd.DataFrame(block.reshape(len(block), -1), columns=names)
     how = {"case": "patient", "time": "day"}
     listed = [each[: np.flatnonzero(~np.isnan(each).all(1)).max() + 1] for each in block]
     return {
@@ -60,7 +58,6 @@ def forms(block):
         "polars": from_long(pl.from_pandas(long, nan_to_null=True), **how),
         "arrow": from_long(pa.Table.from_pandas(long), **how),
         "values": from_long(values_of(block), **how, variable="test", value="result"),
-        "wide": from_wide(wide),
         "array": from_array(block, "case time variable", variables=VARIABLES),
         "aeon": from_array(block.transpose(0, 2, 1), "case variable time", variables=VARIABLES),
         "other": from_array(block.transpose(1, 0, 2), "time case variable", variables=VARIABLES),
@@ -77,6 +74,12 @@ def test_every_form_of_the_same_series_gives_the_same_labels(block):
         pd.DataFrame(np.concatenate([block[:, :, 0], block[:, :, 1]], axis=1)),
         column_groups={"pulse": list(range(N_TIMES)), "pressure": list(range(N_TIMES, 16))},
     )
+    wide = pd.DataFrame(
+        block.reshape(N_CASES, -1), columns=[f"{v}_{t}" for t in range(N_TIMES) for v in VARIABLES]
+    )
+    groups = find_series(wide.columns)
+    found = fit(wide[[name for group in groups.values() for name in group]], column_groups=groups)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
     for name, table in forms(block).items():
         assert np.array_equal(table.values, block, equal_nan=True), name
         assert list(table.column_groups) == VARIABLES
@@ -143,10 +146,8 @@ def test_codes_of_a_category_type_stay_categories(convert):
     ward, site = (pd.Categorical(list(map(code, each))) for each in ("1122", "1212"))
     long = from_long(convert(visits(ward=ward, site=site)), "patient", "day")
     assert (long.variables, long.static, long.notes[-1]) == (["pulse"], ["ward"], "Not used: site.")
-    wide = from_wide(convert(pd.DataFrame({f"t{i}": range(4) for i in range(4)} | {"ward": ward})))
-    for table in (long, wide):
-        *series, static = frame_columns(table.frame)
-        assert (holds_words(static), any(map(holds_words, series))) == (True, False)
+    *series, static = frame_columns(long.frame)
+    assert (holds_words(static), any(map(holds_words, series))) == (True, False)
 
 
 def test_labels_of_columns_need_not_be_texts():
@@ -154,9 +155,6 @@ def test_labels_of_columns_need_not_be_texts():
     numbered = lines.set_axis(range(4), axis=1)
     assert from_long(numbered, 0, 1).frame.columns.tolist() == ["2_0", "2_1", "3"]
     assert from_long(numbered, 0, 1, [2], static=[]).variables == ["2"]
-    months = pd.period_range("2023-11", periods=4, freq="M")
-    wide = pd.DataFrame([[1, 2, 3, 4]], columns=pd.MultiIndex.from_product([["ndvi"], months]))
-    assert from_wide(wide).column_groups["ndvi"][1:3] == ["ndvi_2023-12-01", "ndvi_2024-01-01"]
 
 
 def test_a_variable_whose_name_is_now_a_number_and_now_a_text_is_one():
@@ -425,16 +423,11 @@ def test_new_cases_are_read_as_the_first_were(block):
     long = tables["long"].like(lines_of(new, 100).assign(ward="x"))
     assert long.cases == [f"p{100 + i}" for i in range(7)]
     assert "Not used: ward." in long.notes
-    wide = pd.DataFrame(
-        new.transpose(0, 2, 1).reshape(7, -1),
-        columns=[f"{name}_{t}" for name in VARIABLES for t in range(N_TIMES)],
-    )
     for table in (
         long,
         tables["values"].like(values_of(new)),
         tables["array"].like(new),
         tables["list"].like(list(new)),
-        tables["wide"].like(wide),
         SeriesFormat.from_json(tables["long"].format.to_json()).read(lines_of(new)),
     ):
         np.testing.assert_array_equal(model.predict(table), expected)
@@ -456,14 +449,6 @@ def test_new_cases_with_other_times_or_variables_are_refused(block):
         tables["array"].like(np.zeros((2, 9, 2)))
     with pytest.raises(ValueError, match=r"3 variables, .* 2 names .*: pulse, pressure"):
         tables["array"].like(np.zeros((2, 8, 3)))
-    names = [f"{name}_{t}" for name in VARIABLES for t in range(7)]
-    with pytest.raises(ValueError, match=r"those of the series: 7\."):
-        tables["wide"].like(pd.DataFrame(np.zeros((2, 14)), columns=names))
-    more = pd.DataFrame(
-        np.zeros((2, 18)), columns=[f"{v}_{t}" for v in VARIABLES for t in range(9)]
-    )
-    with pytest.raises(ValueError, match=r"those of the series: 8\."):
-        tables["wide"].like(more)
 
 
 @pytest.mark.parametrize("dates", [True, False])
@@ -568,25 +553,6 @@ def test_names_that_are_a_series_are_found():
     months = [f"ndvi_{year}-{month:02d}" for year in (2019, 2020) for month in range(1, 13)]
     assert find_series(months) == {"ndvi": months}
     assert find_series(["age", "a1", "a2", "a3", "b_1", "b1", "b2", "b3", "b4"]) == {}
-
-
-def test_wide_tables_may_lack_single_columns():
-    columns = [*(f"a{i}" for i in range(5)), *(f"b{i}" for i in range(4)), "site"]
-    wide = pd.DataFrame([[*range(9), "x"]], columns=columns)
-    table = from_wide(wide)
-    assert table.variables == ["a", "b"]
-    assert np.isnan(table.frame["b_4"]).all()
-    assert table.frame["site"].tolist() == ["x"]
-    dated = from_wide(wide.assign(seen=pd.Timestamp("2024-01-05")))
-    assert (dated.static, dated.notes[-1].endswith("dates: seen.")) == (["site"], True)
-    assert from_wide(wide, ["b"], static=[]).frame.columns.tolist() == ["b_0", "b_1", "b_2", "b_3"]
-    with pytest.raises(ValueError, match=r"no series 'c'. .*: a, b"):
-        from_wide(wide, ["c"])
-    with pytest.raises(ValueError, match=r"no series .*none"):
-        from_wide(wide[["site"]])
-    dated = {f"d_2020-0{i}-01": [1] for i in range(1, 5)}
-    with pytest.raises(ValueError, match="some have dates"):
-        from_wide(wide.assign(**dated))
 
 
 def test_a_blank_text_names_no_case():

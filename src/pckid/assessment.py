@@ -17,11 +17,11 @@ from pckid._utils.progress import Advance
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import counted, join_words, list_first, write_p
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
-from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
+from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
 from pckid.input.known import in_order_of, read_groups
 from pckid.input.sentinels import describe_codes, find_codes
-from pckid.input.table import logs_as_scaled, standardise
-from pckid.input.validation import categorical_mask, column_name, validate_table
+from pckid.input.table import logs_as_scaled, standardise, standardise_at_home
+from pckid.input.validation import categorical_mask, column_name
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.significance.comparison import ALPHA, MAX_NULL, MIN_ROWS, rows_to_compare
@@ -435,8 +435,7 @@ def assess(
         with warnings.catch_warnings():
             # The numbers alone will do: names are checked where both sides have them.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
-            labels = to_numpy(estimator.predict(X))
+            values, labels = read_rows(estimator, X), to_numpy(estimator.predict(X))
     if groups is not None:
         groups = read_groups(in_order_of(X, groups, "groups"), len(values))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
@@ -613,7 +612,9 @@ def _count_moved(
     if keeps_labels(estimator):
         rows = np.setdiff1d(rows, [conflict.row for conflict in estimator.known_conflicts_])
     kernel, k = estimator._kernel, len(estimator.cluster_centers_)
-    here = standardise(table.values[rows], kernel.scaling, kernel.dtype)
+    # The rows hold logarithms already.
+    scaling = kernel.scaling._replace(shifts=None)
+    here = standardise_at_home(table.values[rows], scaling, kernel.dtype)
     free = cluster_by_numbers(kernel, estimator.embedding, here, [k], jobs)[0]
     with_known = table.labels[rows]
     free = match_labels(with_known, free, k)

@@ -236,11 +236,6 @@ def choose_or_none(
         n_starts, before = min(2 * n_starts, most), training
 
 
-def _count_distinct(sample: Sample) -> int:
-    """Count the different rows of a sample."""
-    return len(merge_duplicates(sample.table, None, least=1).rows)
-
-
 def rows_as_given(
     sample: Sample, drawn: np.ndarray, points: Array, categorical: np.ndarray
 ) -> tuple[Units, Array]:
@@ -268,11 +263,11 @@ def _compare_sample(
     n_null: int | None,
 ) -> Comparison | None:
     """Compare the sample of a fit with tables without groups; None where it is too small."""
-    sample, n_distinct = drawn.sample, _count_distinct(drawn.sample)
-    if n_distinct < MIN_ROWS and choice.ignored:
-        # Columns that are nearly constant may be constant in null tables.
-        sample = all_columns.drawn.sample
-        n_distinct = _count_distinct(sample)
+    # Columns that are nearly constant may be constant in null tables: then all columns are kept.
+    for sample in (drawn.sample, all_columns.drawn.sample):
+        n_distinct = len(merge_duplicates(sample.table, None, least=1).rows)
+        if n_distinct >= MIN_ROWS or not choice.ignored:
+            break
     rows = rows_to_compare(sample.X.shape[0], sample.entropy, sample.given_weights)
     varied = min(len(rows), n_distinct) >= MIN_ROWS
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):

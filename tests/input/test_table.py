@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid._utils.arrays import to_numpy
+from pckid.blocks.rows import moments, scaling
 from pckid.input import table as tables
 
 seeds = st.integers(0, 2**32 - 1)
@@ -33,8 +34,7 @@ def test_one_scale_is_the_root_mean_square_of_all(seed, scale):
     X = rng.standard_normal((30, 4)) * rng.uniform(0.1, 3, 4)
     scaling = tables.fit_scaling(scale * X, column_blocks=np.zeros(X.shape[1]))
     expected = np.sqrt(np.mean(np.var(X, axis=0)))
-    unit = 1.0 if scaling.unit is None else scaling.unit
-    close(scaling.scale / unit / scale, np.full(4, expected))
+    close(scaling.scale / scale, np.full(4, expected))
     values = tables.standardise(scale * X, scaling, "float64").values
     close(values, (X - X.mean(axis=0)) / expected)
 
@@ -62,6 +62,12 @@ def test_values_one_rounding_step_apart_still_count_as_variation():
     table = tables.standardise(X, tables.fit_scaling(X), "float64")
     assert np.all(np.isfinite(table.values))
     assert table.values[2, 0] > table.values[1, 0] > table.values[0, 0]
+
+
+def test_a_column_of_subnormal_numbers_does_not_vary():
+    X = np.array([[1.0, 0.0], [2.0, 1e-310], [3.0, np.nan]])
+    np.testing.assert_array_equal(tables.fit_scaling(X).kept, [0])
+    np.testing.assert_array_equal(scaling(moments(X)).kept, [0])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

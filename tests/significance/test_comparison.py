@@ -133,7 +133,7 @@ def test_the_error_of_the_height_is_that_of_repeated_comparisons():
     for _ in range(400):
         own, null = rng.normal(2.0, 0.5, size=4), rng.normal(size=20)
         found = Comparison(own.mean(), null, own.std(ddof=1) / 2)
-        heights.append((found._height, found.n_errors))
+        heights.append((found._in_spreads[0], found.n_errors))
     height, n_errors = np.array(heights).T
     threshold = stats.t.isf(ALPHA, 19) * np.sqrt(1 + 1 / 20)
     errors = np.abs(height - threshold) / n_errors

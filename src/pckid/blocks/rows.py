@@ -18,7 +18,7 @@ import numpy as np
 from pckid.input.known import KnownMembers, find_known, join_known
 from pckid.input.logarithms import NO_LOG, take_logs
 from pckid.input.sample import keys, smallest
-from pckid.input.table import Scaling, margins_of, pick_shifts, shares_of_higher, unit_for
+from pckid.input.table import MIN_HALF_RANGE, Scaling, margins_of, pick_shifts, shares_of_higher
 
 
 class Survey(NamedTuple):
@@ -190,18 +190,16 @@ def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyT
 
     `categories` are the columns of categories, and how often each of these occurs.
     """
-    kept = np.setdiff1d(np.flatnonzero(found.high > found.low), list(categories))
+    varies = found.high / 2 - found.low / 2 > MIN_HALF_RANGE
+    kept = np.setdiff1d(np.flatnonzero(varies), list(categories))
     spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
     higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
-    unit = unit_for(magnitude)
-    if unit is not None:
-        magnitude = magnitude * unit
     useful = {j: counts for j, counts in sorted(categories.items()) if len(counts) > 1}
     margins = margins_of(useful.values(), higher)
     center, chosen = found.mean[kept] * magnitude, np.array(list(useful), dtype=np.int64)
-    return Scaling(center, spread * magnitude, kept, chosen, margins, unit)
+    return Scaling(center, spread * magnitude, kept, chosen, margins)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

@@ -172,7 +172,7 @@ def profile_clusters(
     # Where all rows of a cluster have one value, rounding leaves a little of its spread.
     least = _ROUNDING * float(xp.finfo(dtype).eps)
     spreads = np.where(spreads > least, spreads, 0.0)
-    seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
+    seen = counts > 0
     center, scale = _host(xp.stack([scaling.center, scaling.scale]))
     places, shifts = center + scale * means, scaling.shifts
     shifts = None if shifts is None else _host(shifts)
@@ -184,13 +184,13 @@ def profile_clusters(
         found = held / np.where(total > 0, total, 1)
         shares[name] = np.where(total > 0, found, np.nan)
         importances[name] = float(variance_between(total, found, found * (1 - found), axis=(0,)))
-    centers = undo_logs(np.where(np.abs(places) > least * scale, places, 0.0) / unit, shifts)
+    centers = undo_logs(np.where(np.abs(places) > least * scale, places, 0.0), shifts)
     return ClusterProfiles(
         feature_names=kept,
         n_rows=np.rint(_host(xp.sum(counted, axis=1))).astype(np.int64),
         n_observed=np.rint(n_observed).astype(np.int64),
         centers=np.where(seen, centers, np.nan),
-        spreads=np.where(seen, scale * spreads / unit * slopes(centers, shifts), np.nan),
+        spreads=np.where(seen, scale * spreads * slopes(centers, shifts), np.nan),
         separation=separation(counts, means, spreads),
         category_shares=shares,
         category_counts=_category_counts(table, scaling, counted, names),

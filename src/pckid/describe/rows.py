@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._utils.arrays import asarray_like, to_numpy
+from pckid._utils.arrays import to_numpy
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
-from pckid.input.table import Table, standardise
+from pckid.input.table import Table, standardise_at_home
 from pckid.input.validation import is_blocked, validate_table
 
 # A table is that of the fit if so many of its rows lie where they did in the embedding: equal up to
@@ -81,23 +81,18 @@ def to_matrix(estimator: Any, X: Any) -> np.ndarray:
 
     X and the result have the shape (n_samples, n_features).
     """
-    n_samples = len(own_labels(estimator))
+    labels = own_labels(estimator)
     with warnings.catch_warnings():
         # The numbers alone will do: names are checked where both sides have them.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
-    if len(values) != n_samples:
+        values = read_rows(estimator, X)
+    if len(values) != len(labels):
         raise ValueError(
-            f"X has {len(values)} rows, but the estimator was fitted on {n_samples}. Give the "
+            f"X has {len(values)} rows, but the estimator was fitted on {len(labels)}. Give the "
             "table that it was fitted on."
         )
-    _check_same_rows(estimator, values)
-    return values
-
-
-def _check_same_rows(estimator: Any, values: np.ndarray) -> None:
-    """Raise unless rows (n_samples, n_features) lie where the fit placed them, in their order."""
-    rows = np.flatnonzero(own_labels(estimator) >= 0)
+    # Some rows must lie where the fit placed them.
+    rows = np.flatnonzero(labels >= 0)
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_COMPARED)).astype(np.int64)]
     then = to_numpy(estimator.embedding_)[rows]
     now = to_numpy(estimator._project(standardised_rows(estimator, values[rows])))
@@ -108,6 +103,7 @@ def _check_same_rows(estimator: Any, values: np.ndarray) -> None:
             f"{int(moved.sum())} of {len(rows)} rows compared differ. Give the table as it was "
             "given to fit, or fit again."
         )
+    return values
 
 
 def used_columns(estimator: Any) -> np.ndarray:
@@ -117,5 +113,4 @@ def used_columns(estimator: Any) -> np.ndarray:
 
 def standardised_rows(estimator: Any, values: np.ndarray) -> Table:
     """Standardise rows (n_rows, n_features) as an estimator's kernel wants them."""
-    kernel = estimator._kernel
-    return standardise(asarray_like(values, kernel.scaling.center), kernel.scaling, kernel.dtype)
+    return standardise_at_home(values, estimator._kernel.scaling, estimator._kernel.dtype)

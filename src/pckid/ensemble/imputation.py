@@ -196,12 +196,11 @@ def fill_in(
     missing = np.isnan(given)
     values, spread = given.copy(), np.where(missing, np.nan, 0.0)
     center, scale = (to_numpy(part) for part in (scaling.center, scaling.scale))
-    unit = 1.0 if scaling.unit is None else to_numpy(scaling.unit)
     n_numbers = len(scaling.kept)
     shifts = None if scaling.shifts is None else to_numpy(scaling.shifts)
-    numbers = undo_logs((means[:, :n_numbers] * scale + center) / unit, shifts)
+    numbers = undo_logs(means[:, :n_numbers] * scale + center, shifts)
     _put(values, missing, scaling.kept, numbers)
-    _put(spread, missing, scaling.kept, spreads * scale / unit * slopes(numbers, shifts))
+    _put(spread, missing, scaling.kept, spreads * scale * slopes(numbers, shifts))
     column = to_numpy(scaling.margins.column)
     chances = means[:, n_numbers:]
     for place, source in enumerate(scaling.categorical):

@@ -80,19 +80,19 @@ def learn(values: list[Any], name: str) -> list[Any]:
 
     So it is if all cells are the same, or if every one differs, as where they name the rows.
     """
+    observed = [value for value in values if not is_missing(value)]
     try:
-        distinct = {value for value in values if not is_missing(value)}
+        distinct = set(observed)
     except TypeError as error:
         raise TypeError(
             f"Column {name} holds values that are no categories ({error}). Leave it out, or turn "
             "them into text."
         ) from None
-    n_observed = sum(not is_missing(value) for value in values)
-    if len(distinct) < 2 or len(distinct) == n_observed:
+    if len(distinct) < 2 or len(distinct) == len(observed):
         return []
     if len(distinct) > MAX_CATEGORIES:
         raise ValueError(
-            f"Column {name} holds {len(distinct)} categories in {n_observed} rows; at most "
+            f"Column {name} holds {len(distinct)} categories in {len(observed)} rows; at most "
             f"{MAX_CATEGORIES} are taken. Leave the column out if it names the rows, join rare "
             "categories, or give it as numbers if it measures something."
         )
@@ -109,9 +109,9 @@ def encode(values: list[Any], categories: list[Any]) -> tuple[np.ndarray, set[An
     out, and has no others.
     """
     index = {category: float(code) for code, category in enumerate(categories)}
-    codes = np.array([np.nan if is_missing(v) else index.get(v, np.nan) for v in values])
-    unseen = {v for v in values if not is_missing(v) and v not in index} if index else set()
-    return codes.astype(np.float64), unseen
+    codes = np.array([index.get(value, np.nan) for value in values], dtype=np.float64)
+    others = [value for value in values if value not in index] if index else []
+    return codes, {value for value in others if not is_missing(value)}
 
 
 def forget(known: list[Any], codes: np.ndarray, rows: np.ndarray) -> tuple[list[Any], np.ndarray]:

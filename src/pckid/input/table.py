@@ -1,6 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -26,8 +26,8 @@ _BLOCK_NUMBERS = 1 << 18
 _BLOCK_NUMBERS_DEVICE = 1 << 24
 # So many rows are looked at before all are searched for patterns that they share.
 _FEW_ROWS = 4096
-# Columns of smaller numbers than this would lose digits in their mean and spread.
-_TINY = 1e-302
+# Half of the range of a column that varies: smaller numbers are held with fewer digits.
+MIN_HALF_RANGE = float(np.finfo(np.float64).tiny)
 # A category of rows of almost no weight has at least this share, so that its column varies.
 _RAREST = 1e-6
 
@@ -70,9 +70,6 @@ class Scaling(NamedTuple):
     kept: np.ndarray  # (n_features,) columns of numbers that vary, on the host
     categorical: np.ndarray = np.arange(0)  # (n_categorical,) those of categories, on the host
     margins: Margins = NO_MARGINS
-    # Powers of two (n_features,) by which columns of the smallest floats are multiplied before
-    # anything else; centre and scale are in these units. None where no column needs it.
-    unit: Array | None = None
     # (n_features,), how the logarithms of columns are taken, see `logarithms`; centre and scale are
     # those of the logarithms. None where none is taken.
     shifts: Array | None = None
@@ -158,18 +155,16 @@ def fit_scaling(
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
     # What is known of columns is computed on the host, whatever passes over the rows.
-    low, high = _find_ends(X, jobs)
-    shifts = None
+    parts = run_in_threads(_find_ends, [(X[rows, :],) for (rows,) in blocks], jobs)
+    lowest, highest = zip(*to_numpy(xp.stack(parts)), strict=True)
+    low, high, shifts = np.min(lowest, axis=0), np.max(highest, axis=0), None
     if logs:
         shifts = find_shifts(low, logs)
         low, high = take_logs(low, shifts), take_logs(high, shifts)
-    kept = np.flatnonzero((high > low) & ~categorical)
+    kept = np.flatnonzero((high / 2 - low / 2 > MIN_HALF_RANGE) & ~categorical)
     low, high, shifts = low[kept], high[kept], pick_shifts(shifts, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
     magnitude = np.where(-low > high, -low, high)
-    unit = unit_for(magnitude)
-    if unit is not None:
-        low, high, magnitude = low * unit, high * unit, magnitude * unit
     low, high = low / magnitude, high / magnitude
     ends = asarray_like(np.stack([magnitude, low, high]), X)
     of_logs = None if shifts is None else asarray_like(shifts, X)
@@ -180,8 +175,6 @@ def fit_scaling(
         seen = ~xp.isnan(numbers)
         if of_logs is not None:
             numbers = take_logs(numbers, of_logs)
-        if unit is not None:
-            numbers = numbers * asarray_like(unit, X)
         return xp.where(seen, numbers / ends[0, :], 0.0), seen
 
     # A GPU has the memory to keep a single block, which is not computed anew for each pass.
@@ -215,7 +208,7 @@ def fit_scaling(
         share = np.where(np.broadcast_to(informative, X.shape[1])[used], share, 1.0)
     margins = margins_of(counts, higher, share)
     spread = np.sqrt(variance)
-    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit, shifts)
+    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, shifts)
     if column_blocks is not None:
         scaling = with_block_scales(scaling, column_blocks)
     return place_scaling(scaling, X)
@@ -223,17 +216,10 @@ def fit_scaling(
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     """Put what was measured on the host where `home` lies."""
-
-    def placed(part: Any) -> Any:
-        return None if part is None else asarray_like(part, home)
-
-    return scaling._replace(
-        center=placed(scaling.center),
-        scale=placed(scaling.scale),
-        margins=Margins(*map(placed, scaling.margins)),
-        unit=placed(scaling.unit),
-        shifts=placed(scaling.shifts),
-    )
+    measured = scaling.center, scaling.scale, scaling.shifts, *scaling.margins
+    parts: list[Any] = [None if part is None else asarray_like(part, home) for part in measured]
+    center, scale, shifts, *margins = parts
+    return scaling._replace(center=center, scale=scale, shifts=shifts, margins=Margins(*margins))
 
 
 def pick_shifts(shifts: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
@@ -275,8 +261,6 @@ def standardise(
         with np.errstate(over="ignore"):
             if scaling.shifts is not None:
                 numbers = take_logs(numbers, scaling.shifts)
-            if scaling.unit is not None:
-                numbers = numbers * scaling.unit
             # Halves, because the difference of two huge numbers of opposite sign would overflow.
             Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
         Z = xp.where(seen, xp.clip(Z, -FARTHEST, FARTHEST), 0.0)
@@ -316,15 +300,10 @@ def with_block_scales(scaling: Scaling, blocks: np.ndarray) -> Scaling:
     on the host; `groups` (n_features_in,) number the group of each column, −1 is none.
     """
     mine, scale, margins = blocks[scaling.kept], np.array(scaling.scale), scaling.margins
-    unit = np.ones(len(scale)) if scaling.unit is None else scaling.unit
     for block in np.unique(mine[mine >= 0]):
         columns = mine == block
-        spread = scale[columns] / unit[columns]
-        largest = spread.max()
-        # A column of the smallest floats may be nothing beside others, its scale beyond floats.
-        with np.errstate(over="ignore"):
-            common = np.sqrt(np.mean((spread / largest) ** 2)) * largest * unit[columns]
-        scale[columns] = np.minimum(common, np.finfo(np.float64).max)
+        largest = scale[columns].max()
+        scale[columns] = np.sqrt(np.mean((scale[columns] / largest) ** 2)) * largest
     if margins.higher is not None:
         higher = np.where(mine >= 0, 0.0, to_numpy(margins.higher))
         margins = margins._replace(higher=higher if higher.any() else None)
@@ -336,26 +315,21 @@ def variance_floor(reg_covar: float, dtype: str) -> float:
     return max(float(reg_covar), 10 * float(np.finfo(dtype).eps))
 
 
-def take(table: Table, rows: Array) -> Table:
-    """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
+def take(table: Table, rows: Array | slice) -> Table:
+    """Gather rows by their integer indices (n_rows,), or a slice of them, as a view if possible."""
     if isinstance(rows, np.ndarray):
         rows = asarray_like(rows, table.values)
-    return _select(table, lambda part: take_along(part, rows))
+    found: list[Any] = [table.values, table.observed, table.codes, table.pattern]
+    for place, part in enumerate(found):
+        if part is not None:
+            found[place] = part[rows, ...] if isinstance(rows, slice) else take_along(part, rows)
+    values, observed, codes, pattern = found
+    return table._replace(values=values, observed=observed, codes=codes, pattern=pattern)
 
 
 def block(table: Table, start: int, stop: int) -> Table:
     """Return rows `start` to `stop`, as a view where the arrays allow it."""
-    return _select(table, lambda part: part[start:stop, ...])
-
-
-def _select(table: Table, rows_of: Callable[[Array], Array]) -> Table:
-    """Apply a function to all that a table has for each row."""
-    return table._replace(
-        values=rows_of(table.values),
-        observed=rows_of(table.observed),
-        pattern=None if table.pattern is None else rows_of(table.pattern),
-        codes=rows_of(table.codes),
-    )
+    return take(table, slice(start, stop))
 
 
 def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -392,18 +366,11 @@ def row_slices(rows: Array) -> list[slice]:
     return [slice(start, min(start + size, n_samples)) for start in starts]
 
 
-def _find_ends(X: Array, jobs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the lowest and highest number observed in each column (d,), inf and -inf if none."""
-    xp = namespace(X)
-
-    def of_block(rows: slice) -> Array:
-        part = X[rows, :]
-        missing = xp.isnan(part)
-        low = xp.min(xp.where(missing, xp.inf, part), axis=0)
-        return xp.stack([low, xp.max(xp.where(missing, -xp.inf, part), axis=0)])
-
-    ends = to_numpy(xp.stack(run_in_threads(of_block, zip(row_slices(X), strict=True), jobs)))
-    return ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+def _find_ends(X: Array) -> Array:
+    """Find the lowest and highest number observed in each column (2, d), inf and -inf if none."""
+    xp, missing = namespace(X), namespace(X).isnan(X)
+    low = xp.min(xp.where(missing, xp.inf, X), axis=0)
+    return xp.stack([low, xp.max(xp.where(missing, -xp.inf, X), axis=0)])
 
 
 def _sum(values: Array, weights: Array | None, rows: slice) -> Array:
@@ -471,18 +438,6 @@ def _category_codes(X: Array, scaling: Scaling) -> Array:
     local = _take_columns(X, scaling.categorical)
     offset = asarray_like(np.cumsum(sizes) - sizes, X, dtype=local.dtype)
     return xp.astype(xp.where(xp.isnan(local), -1.0, local + offset), xp.int64)
-
-
-def unit_for(magnitude: Array) -> Array | None:
-    """Choose powers of two that bring tiny magnitudes (d,) near 1; None if there are none.
-
-    Without them the spread of the smallest floats would be rounded to zero.
-    """
-    found = to_numpy(magnitude)
-    if (found >= _TINY).all():
-        return None
-    exponent = np.where(found < _TINY, np.minimum(-np.frexp(found)[1], 1022), 0)
-    return asarray_like(np.ldexp(1.0, exponent), magnitude)
 
 
 def _take_columns(X: Array, kept: np.ndarray) -> Array:

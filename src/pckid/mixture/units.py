@@ -19,28 +19,27 @@ def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:
     """Undo the scaling of means (g, d); columns left out get what `fill` (n_features_in,) has."""
     result = np.tile(fill, (means.shape[0], 1))
     inside = to_numpy(means) * to_numpy(scaling.scale) + to_numpy(scaling.center)
-    result[:, scaling.kept] = inside / _unit(scaling)
+    result[:, scaling.kept] = inside
     return result
 
 
 @_may_overflow
 def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
     """Undo the scaling of variances (g, d) or covariances (g, d, d); columns left out have 0."""
-    scaled = _times_twice(to_numpy(covariances), to_numpy(scaling.scale) / _unit(scaling))
+    scaled = _times_twice(to_numpy(covariances), to_numpy(scaling.scale))
     return _widened(scaled, scaling.kept, n_features, 0.0)
 
 
 def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
     """Standardise means (g, n_features_in) given by the user."""
-    means = np.asarray(means, dtype=np.float64)[:, scaling.kept] * _unit(scaling)
+    means = np.asarray(means, dtype=np.float64)[:, scaling.kept]
     return asarray_like((means - to_numpy(scaling.center)) / to_numpy(scaling.scale), like_array)
 
 
 def spread_in(values: np.ndarray, scaling: Scaling, *, precisions: bool) -> np.ndarray:
     """Standardise variances (g, d), covariances (g, d, d), or `precisions` given by the user."""
-    scale, unit = to_numpy(scaling.scale), _unit(scaling)
-    factor = scale / unit if precisions else unit / scale
-    return _times_twice(_of_kept(values, scaling.kept), factor)
+    scale = to_numpy(scaling.scale)
+    return _times_twice(_of_kept(values, scaling.kept), scale if precisions else 1 / scale)
 
 
 @_may_overflow
@@ -49,7 +48,7 @@ def factors_out(covariances: Array, scaling: Scaling, n_features: int) -> np.nda
 
     Variances (g, d) give the roots of the precisions. Columns left out have infinite precision.
     """
-    scale, inside = to_numpy(scaling.scale) / _unit(scaling), to_numpy(covariances)
+    scale, inside = to_numpy(scaling.scale), to_numpy(covariances)
     if inside.ndim == 2:
         return _widened(1 / np.sqrt(inside) / scale, scaling.kept, n_features, np.inf)
     lower = np.linalg.cholesky(inside)
@@ -114,15 +113,7 @@ def as_public(covariances: np.ndarray, family: Family, scaling: Scaling) -> np.n
 def log_volume(observed: Array, scaling: Scaling) -> Array:
     """Sum the log-scales of each row's observed features: by this, log-densities differ (n,)."""
     xp = namespace(observed)
-    logs = xp.log(scaling.scale)
-    if scaling.unit is not None:
-        logs = logs - xp.log(scaling.unit)
-    return xp.astype(observed, scaling.scale.dtype) @ logs
-
-
-def _unit(scaling: Scaling) -> np.ndarray:
-    """Return what the columns used were multiplied by before they were measured, (n_kept,)."""
-    return np.ones(1) if scaling.unit is None else to_numpy(scaling.unit)
+    return xp.astype(observed, scaling.scale.dtype) @ xp.log(scaling.scale)
 
 
 def only_values(X: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from pckid.exceptions import PckidModelError
 from pckid.input.column_groups import list_group_columns
 from pckid.input.validation import dropped_features
 from pckid.modelfile import container
-from pckid.modelfile.checking import ArrayReader, check_facts, is_count, require
+from pckid.modelfile.checking import ArrayReader, require, take_fact
 from pckid.modelfile.kinds import KINDS, cluster_sizes
 
 FORMAT = 1
@@ -32,7 +32,6 @@ _MAX_JOBS = 1024
 _BYTES_PER_INDEX = 40
 # What wrong content may lead to beyond the checks; want of memory is not among it.
 _UNSOUND = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_PARTS = {"version": str, "libraries": dict, "parameters": dict, "reading": dict, "state": dict}
 
 
 def save(
@@ -204,22 +203,22 @@ def _plain(value: Any) -> Any:
 
 def _construct(description: dict[str, Any], arrays: container.Arrays, n_bytes: int) -> Any:
     """Build an estimator from the parts of a file of `n_bytes`, checking each."""
-    for key, expected in _PARTS.items():
-        missing = "no text" if expected is str else "no object"
-        require(type(description.get(key)) is expected, f"its {key} is {missing}.")
-    name, n_features = str(description["class"]), description["n_features"]
+    for fact in ("version", "libraries", "reading"):
+        take_fact(description, fact)
+    name, n_features = take_fact(description, "class"), take_fact(description, "n_features")
     require(name in KINDS, f"it holds a {name[:40]!r}, which is not known.")
-    estimator = KINDS[name].estimator(**description["parameters"])
+    estimator = KINDS[name].estimator(**take_fact(description, "parameters"))
     estimator._validate_params()
     n_jobs = getattr(estimator, "n_jobs", None)
     require(n_jobs is None or 0 < abs(n_jobs) <= _MAX_JOBS, "n_jobs is out of range.")
-    require(is_count(n_features) and 0 < n_features <= _MAX_FEATURES, "n_features is no count.")
+    require(0 < n_features <= _MAX_FEATURES, "n_features is out of range.")
     estimator.n_features_in_ = n_features
-    reader, facts = ArrayReader(arrays), description["state"]
-    check_facts(facts)
-    KINDS[name].unpack(estimator, facts, reader)
+    reader = ArrayReader(arrays)
+    KINDS[name].unpack(estimator, take_fact(description, "state"), reader)
     reader.refuse_rest()
-    _restore_names(estimator, description["feature_names"], max(container.FREE_BYTES, n_bytes))
+    names = description["feature_names"]
+    names = None if names is None else take_fact(description, "feature_names")
+    _restore_names(estimator, names, max(container.FREE_BYTES, n_bytes))
     return estimator
 
 
@@ -230,8 +229,7 @@ def _restore_names(estimator: Any, names: Any, affordable: int) -> None:
     few = _BYTES_PER_INDEX * (n_features - len(scaling.used)) <= affordable
     require(few, "it leaves out more columns than so small a file can.")
     if names is not None:
-        are_texts = type(names) is list and all(isinstance(name, str) for name in names)
-        fit = are_texts and len(set(names)) == len(names) == n_features
+        fit = len(set(names)) == len(names) == n_features
         require(fit, "its names do not fit its columns.")
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     estimator.dropped_features_ = dropped_features(estimator, scaling.used)

@@ -1,8 +1,8 @@
-"""Checks on what a file claims: each fact, and every array's type, shape and range."""
+"""Checks on what a file claims: the kind of each fact, and each array's type, shape and range."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +12,45 @@ from pckid.exceptions import PckidModelError
 from pckid.modelfile.container import Arrays
 
 FLOATS = ("float32", "float64")
-
 CATEGORY_TYPES = (str, bool, int, float)  # what a category may be in a file
 # Standardised values are clipped at 1e9; nothing computed from them lies beyond this.
 _FARTHEST = 1e10
-_ROWS = 64
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value of JSON is a whole number from 0 on."""
+    return type(value) is int and 0 <= value < 2**62
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value of JSON is a finite number."""
+    return type(value) in (int, float) and bool(np.isfinite(value))
+
+
+FACTS: dict[str, Any] = {
+    "version": (str,),
+    "libraries": (dict,),
+    "class": (str,),
+    "parameters": (dict,),
+    "reading": (dict,),
+    "state": (dict,),
+    "n_features": is_count,
+    "feature_names": [(str,)],
+    "dtype": FLOATS.__contains__,
+    "sizes": [is_count],
+    "starts": [is_count],
+    "cluster_sizes": [is_count],
+    "cluster_names": [(str, type(None))],
+    "categories": {...: [CATEGORY_TYPES]},
+    "column_groups": {...: [is_count]},
+    "score_scale": [is_finite],
+    "sharpness": lambda value: is_finite(value) and value > 0,
+    "inertia": is_finite,
+    "lower_bound": is_finite,
+    "converged": (bool,),
+    "n_iter": is_count,
+}
+"""What the facts of a file must be: of some types, as a test says, or a list or object of such."""
 
 
 class Spec(NamedTuple):
@@ -37,6 +71,23 @@ def require(condition: bool, problem: str) -> None:
     """Refuse a file unless a condition holds."""
     if not condition:
         raise PckidModelError(problem)
+
+
+def take_fact(facts: Mapping[str, Any], name: str, absent: Any = ...) -> Any:
+    """Take a fact that is of its kind in `FACTS`; one that may be absent has a value for that."""
+    if name not in facts and absent is not ...:
+        return absent
+    require(_fits(facts.get(name), FACTS[name]), f"its {name} cannot be that of a model.")
+    return facts[name]
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Return whether a value of JSON is of a kind as in `FACTS`."""
+    if isinstance(kind, list):
+        return type(value) is list and all(_fits(each, *kind) for each in value)
+    if isinstance(kind, dict):
+        return type(value) is dict and all(_fits(each, kind[...]) for each in value.values())
+    return type(value) in kind if isinstance(kind, tuple) else kind(value)
 
 
 class ArrayReader:
@@ -80,84 +131,29 @@ class ArrayReader:
         require(not self._left, f"it holds unknown arrays ({min(self._left, default='')[:40]}).")
 
 
-def is_count(value: Any) -> bool:
-    """Return whether a value of JSON is a whole number from 0 on."""
-    return type(value) is int and 0 <= value < 2**62
-
-
-def is_finite_number(value: Any) -> bool:
-    """Return whether a value of JSON is a finite number."""
-    return type(value) in (int, float) and bool(np.isfinite(value))
-
-
-def _is_list(value: Any, test: Callable[[Any], bool]) -> bool:
-    return type(value) is list and all(map(test, value))
-
-
-def _are_lists(value: Any, test: Callable[[Any], bool]) -> bool:
-    return type(value) is dict and all(_is_list(each, test) for each in value.values())
-
-
-_COUNTS = ("list of counts", lambda value: _is_list(value, is_count))
-_NUMBER = ("number", is_finite_number)
-FACTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "dtype": ("type of floats", lambda value: value in FLOATS),
-    "sizes": _COUNTS,
-    "starts": _COUNTS,
-    "cluster_sizes": _COUNTS,
-    "categories": (
-        "lists of values",
-        lambda value: _are_lists(value, lambda each: type(each) in CATEGORY_TYPES),
-    ),
-    "column_groups": ("lists of columns", lambda value: _are_lists(value, is_count)),
-    "cluster_names": (
-        "list of texts",
-        lambda value: _is_list(value, lambda name: name is None or type(name) is str),
-    ),
-    "score_scale": (
-        "middle and a positive spread",
-        lambda value: _is_list(value, is_finite_number) and len(value) == 2 and value[1] > 0,
-    ),
-    "sharpness": ("positive number", lambda value: is_finite_number(value) and value > 0),
-    "inertia": _NUMBER,
-    "lower_bound": _NUMBER,
-    "converged": ("truth value", lambda value: type(value) is bool),
-    "n_iter": ("count", is_count),
-}
-"""What the facts of a model must be, in words and as a test."""
-
-
-def check_facts(facts: dict[str, Any]) -> None:
-    """Refuse a file in which a fact is not what it must be; it may lack facts, or have others."""
-    for key, (what, test) in FACTS.items():
-        require(key not in facts or test(facts[key]), f"{key} is no {what}.")
-
-
 def check_shares(shares: np.ndarray, column: np.ndarray, name: str) -> None:
     """Raise unless shares (n, n_categories) add up to 1 within each `column` of categories."""
-    for mine in np.split(shares, np.flatnonzero(np.diff(column)) + 1, axis=1):
-        total = mine.sum(axis=1, dtype=np.float64) if mine.size else np.ones(1)
-        adds_up = bool((np.abs(total - 1) <= 1e-3).all())
-        require(adds_up, f"the array {name} holds no probabilities.")
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    totals = np.add.reduceat(shares, starts, axis=1, dtype=np.float64)
+    adds_up = bool((np.abs(totals - 1) <= 1e-3).all())
+    require(adds_up, f"the array {name} holds no probabilities.")
 
 
 def check_covariances(values: np.ndarray, name: str) -> None:
     """Raise unless matrices (…, d, d) are covariances, up to rounding.
 
-    With one copy of one matrix at a time, and in blocks of rows: reading is bounded in memory.
+    With one copy of one matrix at a time: reading is bounded in memory.
     """
     d, eps = values.shape[-1], float(np.finfo(values.dtype).eps)
     for matrix in values.reshape(-1, d, d):
         slack = max(1e-5, 4 * d * eps) * np.abs(np.diag(matrix)).max(initial=0.0)
-        valid = all(
-            (np.abs(matrix[i : i + _ROWS] - matrix[:, i : i + _ROWS].T) <= slack).all()
-            for i in range(0, d, _ROWS)
-        )
-        copy = np.array(matrix)
+        copy = matrix - matrix.T
+        symmetric = np.abs(copy, out=copy).max(initial=0.0) <= slack
+        copy[:] = matrix
         copy[np.diag_indices(d)] += slack
         try:
             # The transpose has LAPACK's order, so that it is overwritten and not copied again.
             cholesky(copy.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
-            valid = False
-        require(valid, f"the array {name} holds a matrix that is no covariance.")
+            symmetric = False
+        require(bool(symmetric), f"the array {name} holds a matrix that is no covariance.")

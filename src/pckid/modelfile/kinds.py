@@ -32,6 +32,7 @@ from pckid.modelfile.checking import (
     check_covariances,
     check_shares,
     require,
+    take_fact,
 )
 from pckid.spectral.steadiness import MAX_TIMES
 
@@ -54,7 +55,6 @@ ARRAYS: dict[str, dict[str, Spec]] = {
         "categorical": _INDEX.of("categorical"),
         "center": _ANY.of("kept"),
         "scale": Spec("kept", _FLOAT64, _MIN_SCALE, _MAX_FLOAT),
-        "unit": Spec("kept", _FLOAT64, 1.0, 2.0**1022, optional=True),
         "shifts": Spec("kept", _FLOAT64, NO_LOG, 1.0, optional=True),
     },
     "margins": {
@@ -126,27 +126,27 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
 def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayReader) -> None:
     """Restore an ensemble: one stack for each number of components, ascending."""
     n_features, categories = estimator.n_features_in_, {}
-    for key, known in facts.get("categories", {}).items():
+    for key, known in take_fact(facts, "categories", {}).items():
         require(0 <= int(key) < n_features, f"there is no column {key[:20]}.")
         require(len(set(known)) == len(known), f"column {key} lists a category twice.")
         categories[int(key)] = known
-    groups = facts.get("column_groups", {})
+    groups = take_fact(facts, "column_groups", {})
     inside = all(max(columns, default=0) < n_features for columns in groups.values())
     require(inside, "its groups have other columns.")
     estimator._categories, estimator._column_groups = categories, groups
     scaling = _read_scaling(reader, n_features, categories)
     fit = (scaling.margins.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
-    sizes, largest = facts["sizes"], largest_size(estimator.max_components, 2**62)
+    sizes, largest = take_fact(facts, "sizes"), largest_size(estimator.max_components, 2**62)
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
     require(ascend, "its numbers of components do not ascend from 2.")
     least = n_inits = estimator._n_starts
     if isinstance(estimator.n_inits, str):
-        starts = facts["starts"]
+        starts = take_fact(facts, "starts")
         fit = len(starts) == 1 and least <= starts[0] <= MAX_TIMES * least
         require(fit, "its number of starts does not fit.")
         n_inits = starts[0]
-    kind, dtype = estimator.covariance_type, facts["dtype"]
+    kind, dtype = estimator.covariance_type, take_fact(facts, "dtype")
     stacks = tuple(
         _read_mixtures(reader, f"stack{index}", kind, (n_inits, size), scaling, dtype)
         for index, size in enumerate(sizes)
@@ -198,21 +198,22 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     estimator._projection, estimator.eigenvalues_ = found, found.eigenvalues
     centers = reader.take("centers", Spec("clusters clusters"))
     estimator._centers = estimator.cluster_centers_ = centers
-    estimator.inertia_ = float(facts["inertia"])
-    estimator._inverse_temperature = float(facts["sharpness"])
+    estimator.inertia_ = float(take_fact(facts, "inertia"))
+    estimator._inverse_temperature = float(take_fact(facts, "sharpness"))
     estimator._score_scale = ScoreScale()
     if "score_scale" in facts:
         usual = reader.take("score_scale.usual", ARRAYS["score_scale"]["usual"])
-        middle, spread = map(float, facts["score_scale"])
+        middle, spread = map(float, take_fact(facts, "score_scale"))
+        require(spread > 0, "its outlier scores have no spread.")
         estimator._score_scale = ScoreScale(middle, spread, usual)
     estimator.n_clusters_ = estimator._n_features_out = k
     summary = reader.take_all("summary", ARRAYS["summary"])
     estimator._summary = RowSummary(**summary | {"n_rows": float(summary["n_rows"][0])})
     if "cluster_sizes" in facts:
-        require(len(facts["cluster_sizes"]) == k, "cluster_sizes is no list of all its clusters.")
-        estimator._cluster_sizes = facts["cluster_sizes"]
+        estimator._cluster_sizes = take_fact(facts, "cluster_sizes")
+        require(len(estimator._cluster_sizes) == k, "it has other clusters than their sizes.")
     if "cluster_names" in facts:
-        estimator.cluster_names_ = facts["cluster_names"]
+        estimator.cluster_names_ = take_fact(facts, "cluster_names")
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
@@ -233,7 +234,7 @@ def _unpack_mixture(
     estimator: IncompleteGaussianMixture, facts: Facts, reader: ArrayReader
 ) -> None:
     estimator._scaling = scaling = _read_scaling(reader, estimator.n_features_in_, {})
-    estimator._dtype = dtype = facts["dtype"]
+    estimator._dtype = dtype = take_fact(facts, "dtype")
     size, kind = (1, estimator.n_components), estimator.covariance_type
     estimator._params = _read_mixtures(reader, "mixture", kind, size, scaling, dtype)
     # NaN for columns that vary.
@@ -241,8 +242,9 @@ def _unpack_mixture(
     finite = not np.isinf(estimator._constants).any()
     require(finite, "the array constants holds values out of range.")
     estimator.weights_ = np.exp(estimator._params.log_weights[0])
-    estimator.converged_, estimator.n_iter_ = facts["converged"], facts["n_iter"]
-    estimator.lower_bound_ = float(facts["lower_bound"])
+    estimator.converged_ = take_fact(facts, "converged")
+    estimator.n_iter_ = take_fact(facts, "n_iter")
+    estimator.lower_bound_ = float(take_fact(facts, "lower_bound"))
 
 
 KINDS = {

@@ -29,24 +29,18 @@ class StaticColumn(NamedTuple):
         return [f"{name} changes within {within}: {then}"] * bool(self.n_changed)
 
 
-def as_name(label: Any) -> str:
-    """Write the label of a column as text: a year, a date, or what pandas has at several levels."""
-    parts = label if isinstance(label, tuple) else (label,)
-    return "_".join(str(part).removesuffix(" 00:00:00") for part in parts)
-
-
 def as_names(labels: Iterable[Any] | None, parameter: str) -> list[str] | None:
     """Write the labels of columns as texts; None stays None."""
     if isinstance(labels, str):
         raise TypeError(f"{parameter} is {labels!r}. Give a list of names.")
-    return None if labels is None else [as_name(label) for label in labels]
+    return None if labels is None else list(map(str, labels))
 
 
 def as_lines(frame: Any, needed: Sequence[str] = ()) -> nw.DataFrame[Any]:
     """Wrap a frame; raises if it is none, or if a column that is needed is absent."""
     lines = as_frame(frame)
     if lines is not None and not all(isinstance(name, str) for name in lines.columns):
-        lines = as_frame(frame.set_axis([as_name(name) for name in lines.columns], axis=1))
+        lines = as_frame(frame.set_axis(list(map(str, lines.columns)), axis=1))
     if lines is None:
         library = type(frame).__module__.partition(".")[0]
         raise TypeError(

@@ -11,7 +11,7 @@ from pckid._utils.text import brief, counted, join_words, list_first, number_hin
 from pckid.input.cells import is_number
 from pckid.input.columns import has_category_type, holds_categories, holds_words
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
-from pckid.series.columns import as_lines, as_name, as_names, number_cells, read_floats, read_static
+from pckid.series.columns import as_lines, as_names, number_cells, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import LineError, choose_bins, locate_times, read_times, write_times
 
@@ -101,7 +101,7 @@ def from_long(
     {'pulse': ['pulse_0', 'pulse_1']}
     """
     parts = {"case": case, "time": time, "variable": variable, "value": value}
-    names = {key: as_name(name) for key, name in parts.items() if name is not None}
+    names = {key: str(name) for key, name in parts.items() if name is not None}
     for key, name in parts.items():
         if isinstance(name, list):
             raise TypeError(f"{key} is {name!r}. Give the name of one column.")

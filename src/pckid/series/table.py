@@ -21,7 +21,6 @@ from pckid.series.times import TimeBins
 _OPTIONS: dict[str, frozenset[str]] = {
     "from_long": frozenset({"case", "time", "variable", "value", "from_first"}),
     "from_array": frozenset({"axes"}),
-    "from_wide": frozenset(),
 }
 
 
@@ -31,7 +30,7 @@ class SeriesFormat:
 
     Parameters
     ----------
-    maker : {"from_long", "from_array", "from_wide"}
+    maker : {"from_long", "from_array"}
         The function that read them.
     options : mapping of str to str or bool
         What it was given: names of columns, the order of axes.
@@ -79,7 +78,7 @@ class SeriesFormat:
 class SeriesTable:
     """Series of many cases as a table with one row for each case; `PCKID.fit` takes it.
 
-    Made by `from_long`, `from_array` or `from_wide`.
+    Made by `from_long` or `from_array`.
 
     Parameters
     ----------

@@ -74,8 +74,8 @@ class Comparison(NamedTuple):
         Null statistics are close to Gaussian, so that a few of them suffice for small
         probabilities, which their ranks do not.
         """
-        n = len(self.null_statistics)
-        return float(stats.t.sf(self._height / np.sqrt(1 + 1 / n), n - 1))
+        n, (height, _) = len(self.null_statistics), self._in_spreads
+        return float(stats.t.sf(height / np.sqrt(1 + 1 / n), n - 1))
 
     @property
     def n_errors(self) -> float:
@@ -86,18 +86,16 @@ class Comparison(NamedTuple):
         of the null statistics vary, too. Below the threshold, t is that of the threshold there: few
         null tables that happen to vary much lower t, and would seem the surer for it.
         """
-        n, height = len(self.null_statistics), self._height
+        n, (height, own) = len(self.null_statistics), self._in_spreads
         threshold = stats.t.isf(ALPHA, n - 1) * np.sqrt(1 + 1 / n)
-        own, highest = self.error / self._spread, max(height, threshold)
+        highest = max(height, threshold)
         return abs(height - threshold) / np.sqrt(own**2 + 1 / n + highest**2 / (2 * n - 2))
 
     @property
-    def _spread(self) -> float:
-        return max(float(self.null_statistics.std(ddof=1)), _MIN_SPREAD)
-
-    @property
-    def _height(self) -> float:
-        return (self.statistic - float(self.null_statistics.mean())) / self._spread
+    def _in_spreads(self) -> tuple[float, float]:
+        """How far the statistic is above null ones, and its error, in their standard deviations."""
+        spread = max(float(self.null_statistics.std(ddof=1)), _MIN_SPREAD)
+        return (self.statistic - float(self.null_statistics.mean())) / spread, self.error / spread
 
 
 def compare_with_null_tables(

@@ -334,7 +334,6 @@ def _compare_numbers(
 ) -> Iterator[RowChange]:
     """Compare the columns of numbers, in the units of the table."""
     center, scale = (to_numpy(part).astype(np.float64) for part in (scaling.center, scaling.scale))
-    unit = np.ones(len(scale)) if scaling.unit is None else to_numpy(scaling.unit)
     shifts = np.full(len(scale), NO_LOG) if scaling.shifts is None else to_numpy(scaling.shifts)
     for j, name in enumerate(names[: len(scale)]):
         a, b = fit.counts[j], new.counts[j]
@@ -343,9 +342,7 @@ def _compare_numbers(
         off = 1.96 * new.spreads[j] / np.sqrt(b.sum())
         means = np.array([fit.means[j], new.means[j], new.means[j] - off, new.means[j] + off])
         deciles = np.stack([fit.deciles[j], new.deciles[j]])
-        shown, deciles = (
-            undo_logs((x * scale[j] + center[j]) / unit[j], shifts[j]) for x in (means, deciles)
-        )
+        shown, deciles = (undo_logs(x * scale[j] + center[j], shifts[j]) for x in (means, deciles))
         shift = (new.means[j] - fit.means[j]) / max(fit.spreads[j], np.finfo(float).tiny)
         before, now, low, high = shown.tolist()
         change = RowChange("values", name, before, now, low, high, float(shift), 0.0, lepage(a, b))
