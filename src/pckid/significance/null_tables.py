@@ -33,6 +33,8 @@ _MAX_ROUNDS = 20
 # Rows are paired by so many columns; the Gaussian of all values of more is estimated by factors.
 _MAX_PAIRED = 40
 _N_ITERATIONS = 20
+# Covariances that change by less, a hundredth of what those of 10,000 rows vary by, are found.
+_SETTLED = 1e-4
 
 
 class Completion(NamedTuple):
@@ -41,7 +43,7 @@ class Completion(NamedTuple):
     precision: np.ndarray  # (d, d), C⁻¹
     patterns: np.ndarray  # (n_samples,), rows of the same number lack the same cells
     missing: np.ndarray  # (n_patterns, most), which; d where a pattern lacks fewer
-    inverses: np.ndarray  # (n_patterns, most, most), of the block of C⁻¹ that is missing
+    inverses: np.ndarray  # (n_patterns, most, most), of the blocks of C⁻¹ that are missing; else 0
 
     def expect(self, apart: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Expect deviations from the mean (n, d), 0 where missing, of `rows` of the table.
@@ -166,11 +168,14 @@ def find_missing(is_missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def invert_missing(covariance: np.ndarray, patterns: np.ndarray, missing: np.ndarray) -> Completion:
     """Invert what is missing of the precision of a covariance (d, d), see `Completion`."""
     n_columns, precision = len(covariance), np.linalg.inv(covariance)
-    wide = np.zeros((n_columns + 1, n_columns + 1))
-    wide[:n_columns, :n_columns] = precision
-    inside = wide[missing[:, :, None], missing[:, None, :]]
-    is_absent = (missing == n_columns)[:, :, None] & np.eye(missing.shape[1], dtype=bool)
-    inverses = np.linalg.inv(np.where(is_absent, 1.0, inside))
+    counts = (missing < n_columns).sum(axis=1)
+    inverses = np.zeros((*missing.shape, missing.shape[1]))
+    # Those of one size at a time: most patterns lack far fewer cells than the one that lacks most.
+    for size in np.unique(counts[counts > 0]):
+        some = np.flatnonzero(counts == size)
+        mine = missing[some, :size]
+        blocks = precision[mine[:, :, None], mine[:, None, :]]
+        inverses[some, :size, :size] = np.linalg.inv(blocks)
     return Completion(precision, patterns, missing, inverses)
 
 
@@ -194,7 +199,10 @@ def gaussian_of_all(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
         unknown = unknown.reshape(n_columns + 1, n_columns + 1)[:n_columns, :n_columns]
         means = expected.mean(axis=0)
         squares = (expected - means).T @ (expected - means) + unknown
+        before = covariance
         covariance = (squares + _PRIOR_ROWS * np.eye(n_columns)) / (n_samples + _PRIOR_ROWS)
+        if np.abs(covariance - before).max() < _SETTLED:
+            break
     spreads = np.sqrt(np.diag(covariance))
     return means, spreads, covariance / spreads / spreads[:, None]
 
