@@ -179,9 +179,10 @@ def test_starts_done_in_parts_equal_starts_done_at_once(monkeypatch):
     X = np.random.default_rng(0).standard_normal((80, 3))
     whole = k_means.kmeans(X, 4, n_init=9, rng=np.random.default_rng(3))
     monkeypatch.setattr(k_means, "_CELLS_HOST", 80 * 4 * 2)
-    parts = k_means.kmeans(X, 4, n_init=9, rng=np.random.default_rng(3))
-    close(parts.centers, whole.centers)
-    close(parts.inertia, whole.inertia)
+    for jobs in (1, 3):
+        parts = k_means.kmeans(X, 4, n_init=9, rng=np.random.default_rng(3), jobs=jobs)
+        close(parts.centers, whole.centers)
+        close(parts.inertia, whole.inertia)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -171,6 +171,10 @@ def test_exponentials_too_small_to_multiply_fast_are_zero(backend, dtype):
     above = found[found > 0]
     assert len(above) > 100
     assert above.min() ** 2 > 2.0**20 * smallest
+    scores = _arrays.detach(backend.asarray(scores) + 0)
+    kept = _arrays.to_numpy(_arrays.exponential(scores, rounded=False))
+    np.testing.assert_allclose(kept, expected, rtol=1e-6, atol=np.sqrt(2.0**44 * smallest))
+    assert kept.min() ** 2 > 2.0**20 * smallest
 
 
 @pytest.mark.parametrize(("g", "n"), [(3, 7), (7, 3), (1, 1)])
