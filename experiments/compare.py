@@ -52,7 +52,8 @@ def compare_methods(
 ) -> list[Row]:
     """Run every method on every table; write results, tables, ranks and losses.
 
-    The parameters are the options of `python -m experiments compare`; `say` hears where things are.
+    The parameters are the options of `python -m experiments compare`;
+    `say` hears of progress.
     Returns the rows of results.csv.
     """
     cases = find_cases(folders, half, drop, max_rows, say)

@@ -41,7 +41,8 @@ def reproduce_landcover(
 ) -> list[Row]:
     """Repeat the experiment; write results, the paper's table 1 and its figure 3.
 
-    The parameters are the options of `python -m experiments reproduce landcover`; `say` hears where things are.
+    The parameters are the options of `python -m experiments reproduce landcover`;
+    `say` hears of progress.
     Returns the rows of results.csv.
     """
     out = Path(out)

@@ -40,7 +40,8 @@ def reproduce_mnist(
 ) -> list[Row]:
     """Repeat the experiment; write results, table and figures.
 
-    The parameters are the options of `python -m experiments reproduce mnist`; `say` hears where things are.
+    The parameters are the options of `python -m experiments reproduce mnist`;
+    `say` hears of progress.
     Returns the rows of results.csv.
     """
     out = Path(out)
