@@ -73,11 +73,15 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml
 	$(INSTALL) -e ".[docs]"
 	@touch $@ $(VENV)/.demo
 
+$(VENV)/.dist: $(BIN)/python pyproject.toml
+	$(INSTALL) build hatchling twine
+	@touch $@
+
 # All that `.ci/run` needs, sought together: the pip of the newest Python seeks in half of the time.
 everything: $(BIN)/python
 	$(PIP) --upgrade pip
 	$(PIP) -e ".[docs,lint]" build hatchling twine $(TORCH)
-	@touch $(VENV)/.lint $(VENV)/.docs $(VENV)/.test $(VENV)/.app $(VENV)/.demo
+	@touch $(VENV)/.lint $(VENV)/.docs $(VENV)/.dist $(VENV)/.test $(VENV)/.app $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	$(BIN)/pckid demo --out demo-output
@@ -97,13 +101,13 @@ browser:
 	echo "No Chromium could be installed: the tests that need one are skipped."
 
 test: $(VENV)/.test
-	$(PYTEST) $(PYTEST_ARGS) -m "not slow"
+	$(PYTEST) $(PYTEST_ARGS) -m "not slow" tests src
 
 test-all: $(VENV)/.test
 	$(PYTEST) $(PYTEST_ARGS)
 
 test-browser: $(VENV)/.test
-	$(BIN)/python -m pytest -m main_path tests/app tests/reporting
+	$(PYTEST) -m main_path tests/app tests/reporting
 
 test-lowest: $(BIN)/python
 	$(BIN)/python tools/lowest.py test > $(VENV)/lowest.txt
@@ -178,8 +182,7 @@ docs-quick: $(VENV)/.docs
 docs-access: $(VENV)/.test
 	$(BIN)/python docs/check_access.py docs/_build/html
 
-dist: $(VENV)/.test
-	$(INSTALL) build hatchling twine
+dist: $(VENV)/.test $(VENV)/.dist
 	$(BIN)/python tools/check_dist.py
 
 torch: $(BIN)/python

@@ -34,13 +34,7 @@ def compare_choosers(
     parameters: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> list[Row]:
-    """Choose the number of clusters of every table in every way; the parameters of `compare.main`.
-
-    Returns
-    -------
-    list of dict
-        The rows of results.csv.
-    """
+    """Choose the number of clusters of every table in every way, as `compare_methods` compares."""
     cases = find_cases(folders, half, drop, max_rows, say)
     found = find_methods(methods or list(CHOOSERS), CHOOSERS, say)
     found = [chooser.override(parameters or {}) for chooser in found]

