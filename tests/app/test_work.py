@@ -18,7 +18,7 @@ from pckid.frontends.app.work import (
     place_new_rows,
     write_workbook,
 )
-from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, set_option
+from pckid.frontends.options import CaseOptions, ColumnOptions, Fix, ReadOptions
 from pckid.frontends.tables import workbook_writing
 from pckid.frontends.wording import LEFT_OUT
 
@@ -108,7 +108,7 @@ def test_columns_that_a_table_lacks_are_missing_if_that_is_said(result):
     model = Upload("m.pckid", result.files["model.pckid"])
     with pytest.raises(TableError) as raised:
         place_new_rows(model, table, False, lambda *stage: None)
-    assert raised.value.fixes == (set_option("missing_columns", True),)
+    assert raised.value.fixes == (Fix("missing_columns", True),)
     placed = place_new_rows(model, table, True, lambda *stage: None)
     empty = "\n".join([lines[0], *(f",{line.partition(',')[2]}" for line in lines[1:])])
     expected = place_new_rows(model, Upload("e.csv", empty.encode()), False, lambda *stage: None)

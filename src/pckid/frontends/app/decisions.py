@@ -13,7 +13,6 @@ from pckid.frontends.options import (
     drop_column,
     pairs_of,
     read_as,
-    set_option,
 )
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt
@@ -220,7 +219,7 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             limits = {text.strip("<>=≤≥+ ") for text, _ in data["texts"]}
             value = _READ.format(limits.pop() if len(limits) == 1 else "the limit")
             ways = {"value": value, "half": "Half", "missing": "Missing"}
-            return [(ways[way], (set_option("limits", way), *rest)) for way in ways]
+            return [(ways[way], (Fix("limits", way), *rest)) for way in ways]
         case "ambiguous numbers":
             told = [_READ.format(f"{number:,.10g}") for number in data["numbers"]]
             return [*zip(told, ((way,) for way in data["ways"]), strict=True), leave]
@@ -240,7 +239,7 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             keep = [(label, (Fix(way, name, name),)) for label, way in ways.items()]
             return [*keep, category, *([] if data["is_text"] else [("It is a number", ())])]
         case "may be a code" | "no numbers" | "text among numbers" | "earlier result":
-            rows = tuple(set_option("drop_rows", row) for row in data.get("rows", ()))
+            rows = tuple(Fix("drop_rows", row) for row in data.get("rows", ()))
             which = "Leave the row out" if len(rows) == 1 else "Leave the rows out"
             more = [(which, rows)] if rows else []
             leave = ("Leave the column out", leave[1]) if rows else leave
@@ -253,7 +252,7 @@ def list_offers(doubt: Doubt) -> list[Offer]:
         case "spelling variants" if fix:
             return [("Take as one", fix), ("Leave as it is", ())]
         case "word for missing":
-            taken = set_option("not_missing", data["text"])
+            taken = Fix("not_missing", data["text"])
             return [("It means missing", ()), ("It is a category", (taken,))]
         case "same order":
             others = list(dict.fromkeys(pair[1] for pair in data["pairs"]))

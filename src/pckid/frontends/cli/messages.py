@@ -20,11 +20,6 @@ def be_quiet(quiet: bool) -> None:
     _quiet = quiet
 
 
-def is_quiet() -> bool:
-    """Return whether only errors are printed."""
-    return _quiet
-
-
 def say(text: str) -> None:
     """Print a line unless asked to be quiet."""
     if not _quiet:

@@ -14,10 +14,10 @@ from pckid.frontends.cli.messages import (
     remark,
     take_notes,
 )
-from pckid.frontends.cli.options import pick_given
 from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
+from pckid.frontends.options import pick_options
 from pckid.frontends.placing import load_known
 from pckid.frontends.run import assign_clusters
 from pckid.frontends.tables.cases import prepare_table
@@ -28,7 +28,7 @@ from pckid.row_explanation import FIELDS, explain_rows
 def run_predict(given: SimpleNamespace) -> int:
     """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
     check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
-    reading, columns = pick_given(given)
+    reading, columns = pick_options(vars(given))
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
     if model.na_values:
@@ -52,13 +52,14 @@ def run_predict(given: SimpleNamespace) -> int:
     if not compared.alike and not given.strict:
         note(str(compared))
     paths = ("Table", given.out), ("Lines", given.out_long), ("Cells", given.explain)
-    show_found(
-        tell_found(found, totals)._replace(
-            notes=take_notes(),
-            paths=[(name, path) for name, path in paths if path and path != "-"],
-            questions=list_questions(prepared.problems, words),
+    if not given.quiet:
+        show_found(
+            tell_found(found, totals)._replace(
+                notes=take_notes(),
+                paths=[(name, path) for name, path in paths if path and path != "-"],
+                questions=list_questions(prepared.problems, words),
+            )
         )
-    )
     if not compared.alike and given.strict:
         fail(str(compared))
     if given.as_json:

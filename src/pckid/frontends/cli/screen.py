@@ -21,7 +21,7 @@ from pckid._utils.text import brief, counted, printable
 from pckid.assessment import DOUBTFUL, Assessment
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.descriptions import ClusterDescription
-from pckid.frontends.cli.messages import echo, is_quiet
+from pckid.frontends.cli.messages import echo
 from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
 from pckid.frontends.tables.findings import Doubt, advice
@@ -148,21 +148,20 @@ def list_questions(problems: Sequence[Doubt], words: Dialect) -> list[str]:
 
 
 def show_found(found: Found) -> None:
-    """Print what was found on standard error, unless asked to be quiet.
+    """Print what was found on standard error.
 
     A blank line stands between its parts; those that are empty are left out.
     """
-    if is_quiet():
-        return
     how: dict[str, Any] = {"stderr": True, "highlight": False, "markup": False, "emoji": False}
     if not sys.stderr.isatty():
         how |= {"width": _UNBOUNDED, "color_system": None, "force_terminal": False}
     console = Console(**how)
     verdict = [Text(printable(found.finding), "bold")] if found.finding else []
     if found.reason:
-        sign = f"{found.mark} " if found.mark and _can_write(found.mark, console.encoding) else ""
-        style = _STYLES.get(found.mark, "")
-        verdict.append(Text.assemble((sign, style), printable(found.reason)))
+        # A terminal whose encoding lacks the sign gets the words alone.
+        sign = found.mark.encode(console.encoding, "ignore").decode(console.encoding)
+        style = _STYLES.get(sign, "")
+        verdict.append(Text.assemble((f"{sign} " * bool(sign), style), printable(found.reason)))
     # A command is copied whole: the terminal may break it, a line break in it may not.
     paths = [Text(f"{name:<10}", "bold").append(printable(path), "") for name, path in found.paths]
     texts = [[*map(Text, map(printable, some))] for some in (found.sentences, found.notes)]
@@ -177,14 +176,6 @@ def show_found(found: Found) -> None:
     with suppress(CaptureError):  # where standard error is full, which is no reason to stop
         # Cells are filled up to their width; nobody wants the blanks of the last one.
         echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
-
-
-def _can_write(mark: str, encoding: str) -> bool:
-    """Whether a terminal's encoding has a sign."""
-    try:
-        return bool(mark.encode(encoding))
-    except (LookupError, UnicodeEncodeError):
-        return False
 
 
 def _tabulate(console: Console, found: Found) -> list[Any]:
