@@ -59,7 +59,7 @@ def run_cluster(given: SimpleNamespace) -> None:
     reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
     estimator = _make_estimator(given)
     in_memory = _check_use(given, estimator)
-    with holding_notes():
+    with holding_notes(given.quiet):
         prepared, rows = _open(estimator, given, reading, columns, in_memory)
         if given.file:  # so that too many rows show before the work
             table_format(given.file, prepared.table.n_rows if rows is None else None)

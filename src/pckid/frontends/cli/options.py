@@ -7,7 +7,6 @@ import click
 
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
-from pckid.frontends.cli import messages
 from pckid.frontends.options import OPTIONS, CaseOptions
 
 HEADINGS = {
@@ -57,7 +56,6 @@ class TableCommand(click.Command):
                 formatter.write_dl([records[name] for name in names], col_max=_WIDEST)
 
     def invoke(self, ctx: click.Context) -> Any:
-        messages.be_quiet(ctx.params.get("quiet", False))
         try:
             return super().invoke(ctx)
         except OptionError as error:

@@ -24,9 +24,13 @@ from pckid.frontends.tables.cases import prepare_table
 from pckid.row_explanation import FIELDS, explain_rows
 
 
-@holding_notes()
 def run_predict(given: SimpleNamespace) -> int:
     """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
+    with holding_notes(given.quiet):
+        return _predict(given)
+
+
+def _predict(given: SimpleNamespace) -> int:
     check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
     reading, columns = pick_options(vars(given))
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
