@@ -40,7 +40,9 @@ ASIDE = ("row_names", "labels", "known", "weights", "outcomes")
 """What a column may be that is not used to find groups; but for outcomes, one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
-_OF_CELLS = ("na_values", "limits", "ignore_case", "categorical", "numbers", "dates")
+_OF_CELLS = (
+    "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
+)  # fmt: skip
 _USELESS = ("constant", "empty")
 Offer = tuple[str, tuple[Fix, ...]]
 ABOUT_ROWS = ("rows below names", "extra rows")
@@ -281,9 +283,18 @@ def find_answers(group: Sequence[Doubt]) -> list[GivenAnswer]:
 
 
 def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doubt]]:
-    """Put the doubts that are not settled into questions, what stops a run first."""
+    """Put the doubts that are not settled into questions, what stops a run first.
+
+    Nothing is asked about a column that an answer left out, unless it was changed by hand since.
+    """
     settled = {key for answer in state.answers for key in answer.keys}
-    still_open = [doubt for doubt in doubts if doubt_key(doubt) not in settled]
+    left_out = {fix.column for fix in state.fixes if fix.option == "drop"} - state.edits.keys()
+    still_open = [
+        doubt
+        for doubt in doubts
+        if doubt_key(doubt) not in settled
+        and (doubt.code in ABOUT_ROWS or doubt.column not in left_out)
+    ]
     return list(group_problems(sorted(still_open, key=lambda doubt: not doubt.stops)))
 
 

@@ -207,8 +207,7 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
         by_type = any(problem.code == "no numbers" for problem in column.problems)
         unread = "no numbers" if by_type else "text"
         cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
-        cells_unread = column.kind in ("date", "duration") and not column.n_observed
-        if column.kind != "text" and not cells_unread:
+        if column.is_read:
             cells += [f"{column.share_missing:.1%}", f"{column.n_distinct:,}"]
             figures = map(column.quartiles.get, ("minimum", "median", "maximum"))
             cells += ["" if figure is None else write_number(figure, 5) for figure in figures]
