@@ -64,6 +64,19 @@ def test_progress_rises_to_the_end(sixty_rows, k):
     assert result.found["cluster_sizes"] == [20, 20, 20]
 
 
+def test_groups_of_several_clusters_have_their_column():
+    X, truth = groups(n_samples=90, n_groups=2, share=0)
+    lines = [",".join(map(str, row)) for row in X.round(3)]
+    upload = Upload("t.csv", "\n".join(["a,b,c,d", *lines]).encode())
+    found = run(upload, 3)
+    assert len(found.found["verdict"]["groups"]) == 2
+    rows = list(csv.DictReader(io.StringIO(found.files["clusters.csv"].decode())))
+    assert len({*zip(truth, (row["group"] for row in rows), strict=True)}) == 2
+    renamed = name_groups(Settings(upload, 3, ColumnOptions()), found, ["x", "y", "z"], print)
+    named = list(csv.DictReader(io.StringIO(renamed.files["clusters.csv"].decode())))
+    assert [row["group"] for row in named] == [row["group"] for row in rows]
+
+
 def test_excel_written_can_be_read_and_placed_again(result):
     sheet = Upload("t.xlsx", result.files["clusters.xlsx"], ReadOptions(sheet="1"))
     assert sheet.open().names == ["a", "b", "c", "d", "cluster", "confidence"]

@@ -148,7 +148,7 @@ def _open(
 
 
 def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -> Prepared:
-    """Tell the estimator which columns hold categories, share a scale, or are taken as logarithms.
+    """Tell the estimator which columns share a scale, or are taken as logarithms.
 
     Nothing is asked any more about the long tails of these.
     """
@@ -175,10 +175,7 @@ def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -
                 )
         logs += names
     logs = list(dict.fromkeys(logs)) or estimator.log_columns
-    categories = list(prepared.counts) or None
-    estimator.set_params(
-        column_groups=groups or None, log_columns=logs, categorical_features=categories
-    )
+    estimator.set_params(column_groups=groups or None, log_columns=logs)
     problems = []
     for each in prepared.problems:
         left = [name for name in each.data.get("columns", ()) if name not in (logs or ())]
@@ -202,12 +199,12 @@ def _cluster(
         changed = [f"{new} for {old}" for old, new in pairs if old and old != new]
         if changed:
             note(f"--names takes the place of names in --known: {list_first(changed)}.")
-    assessment = None
     if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
-        assessment = found.assess(watch, estimator.n_jobs)
+        found = found.assessed(watch)
+    if found.assessment:
         # Warnings gave the other notes before.
-        ignored = [] if assessment.chosen else assessment.ignored
-        for text in replace(assessment, codes=[], ignored=ignored).notes:
+        ignored = [] if found.assessment.chosen else found.assessment.ignored
+        for text in replace(found.assessment, codes=[], ignored=ignored).notes:
             note(text)
     chosen = estimator.choice_.n_clusters if hasattr(estimator, "choice_") else None
     if chosen is not None and estimator.n_clusters_ > chosen:
@@ -222,14 +219,14 @@ def _cluster(
         "random_state": given.random_state or None
     }
     if given.report_path:
-        found.report(assessment, SHELL, given.report_path, outcomes, **asked)
+        found.report(SHELL, given.report_path, outcomes, **asked)
     sentences = [estimator.matches_.sentence] if given.like else []
     sentences += str(outcomes).splitlines() if outcomes else []
     instability = None
     if given.instability:
         instability = to_numpy(estimator.missing_instability(prepared.frame))
         sentences.append(write_instability(instability))
-    layout = found.layout(given.outliers, given.only_labels, instability, assessment)
+    layout = found.layout(given.outliers, given.only_labels, instability)
     totals = write_rows(found, layout, given)
     if given.next_cells:
         cells = next_cells(estimator, prepared.frame)
@@ -238,7 +235,7 @@ def _cluster(
     if given.model_path:
         found.save(given.model_path)
     if not given.quiet:
-        told = tell_found(found, totals, assessment)
+        told = tell_found(found, totals)
         # The table of clusters has a line for rows without one.
         listed = {"unclustered"} if told.lines else set()
         tell_notes(n for n in found.list_notes(totals, layout) if n.code not in listed)
@@ -255,7 +252,7 @@ def _cluster(
         )
     if given.as_json:
         notes = found.list_findings(totals, layout, SHELL)
-        print_json(found.summarise(totals, assessment, outcomes) | {"notes": notes})
+        print_json(found.summarise(totals, outcomes) | {"notes": notes})
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What `pckid predict` does: open, prepare as the model knows its columns, place, write, tell."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import click
@@ -20,7 +21,6 @@ from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_pre
 from pckid.frontends.options import pick_options
 from pckid.frontends.placing import load_known
 from pckid.frontends.run import assign_clusters
-from pckid.frontends.tables.cases import prepare_table
 from pckid.row_explanation import FIELDS, explain_rows
 
 
@@ -40,9 +40,7 @@ def _predict(given: SimpleNamespace) -> int:
         remark(f"Missing, as for the model's own table: {codes}.")
     if given.out_long and model.columns.lines is None:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")
-    with model.refusing_notes():
-        table = open_and_tell(given.table, model.reading, take_advice=False)
-        prepared = prepare_table(table, model.columns, model.known)
+    prepared = model.prepare(partial(open_and_tell, given.table, take_advice=False))
     words = SHELL._replace(settled=True)
     tell_prepared(prepared, words)
     found = assign_clusters(model.estimator, prepared, given.outliers)

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pckid._utils.text import brief, counted, printable
-from pckid.assessment import DOUBTFUL, Assessment
+from pckid.assessment import DOUBTFUL
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.descriptions import ClusterDescription
 from pckid.frontends.cli.messages import echo
@@ -60,12 +60,13 @@ class Found(NamedTuple):
     questions: Sequence[str] = ()
 
 
-def tell_found(found: Clustering, totals: Totals, assessment: Assessment | None = None) -> Found:
+def tell_found(found: Clustering, totals: Totals) -> Found:
     """Tell what was found: the table, the verdict, each cluster, and known groups.
 
     Of new rows, how many are in each cluster.
     """
     estimator, prepared, is_new = found.estimator, found.prepared, found.is_new
+    assessment = found.assessment
     dropped = () if is_new else set(map(str, estimator.dropped_features_))
     used = [name for name in prepared.names if name not in dropped]
     share = float(np.isnan(prepared.X).mean()) if is_new else found.share_missing
@@ -85,9 +86,8 @@ def tell_found(found: Clustering, totals: Totals, assessment: Assessment | None 
         told = told._replace(finding=finding, mark=mark, reason=reason)
         if n_found == 1:
             return told
-        has_groups = assessment is None or assessment.has_groups is not False
-        told = told._replace(heading="stands out by" if has_groups else "typical values")
-    return told._replace(lines=_list_clusters(found, totals, assessment))
+        told = told._replace(heading="stands out by" if found.has_groups else "typical values")
+    return told._replace(lines=_list_clusters(found, totals))
 
 
 def _write_head(found: Clustering, names: Sequence[str], n_rows: int, share: float) -> str:
@@ -103,15 +103,13 @@ def _write_head(found: Clustering, names: Sequence[str], n_rows: int, share: flo
     return f"{Path(source).name or source}: {rows}, {columns}, {missing} missing"
 
 
-def _list_clusters(
-    found: Clustering, totals: Totals, assessment: Assessment | None
-) -> list[ClusterLine]:
+def _list_clusters(found: Clustering, totals: Totals) -> list[ClusterLine]:
     """List the clusters with their rows, how often they are found again, and what sets them apart;
     and rows without a cluster."""
     names, sizes = found.estimator.cluster_names_, totals.cluster_sizes
-    recovery = None if assessment is None else assessment.cluster_recovery
+    recovery = None if found.assessment is None else found.assessment.cluster_recovery
     again = () if recovery is None else recovery.tolist()
-    described = {} if found.is_new else found.describe_clusters(assessment)
+    described = {} if found.is_new else found.describe_clusters()
     # The last clusters may hold none of the rows; where they have no names, nobody misses them.
     n_listed = len(names) if any(names) else len(sizes)
     lines = [
