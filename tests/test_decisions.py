@@ -13,6 +13,7 @@ from pckid.frontends.options import (
     ReadOptions,
     drop_column,
     read_as,
+    take_as_missing,
 )
 from pckid.frontends.tables.inspection import inspect_table
 
@@ -130,6 +131,39 @@ def test_every_doubt_can_be_answered_and_advice_comes_first(doubts):
             assert set(offers[0][1]) == set(doubt.fix), code
 
 
+def test_every_answer_does_something(doubts):
+    honoured = ("drop", "lines", "skip_last", "skip_below", "drop_rows", *decisions.ASIDE)
+    for code, doubt in doubts.items():
+        fixes = [fix for _, fixes in decisions.list_offers(doubt) for fix in fixes]
+        without = {fix.option for fix in fixes if fix not in decisions.of_cells(fixes)}
+        assert without <= {*honoured}, code
+
+
+def test_a_word_for_missing_is_a_category_if_so_answered():
+    rows = [f"{('NA', 'EU', 'AS')[i % 3]},{i * 7 % 11}" for i in range(60)]
+    (doubt,) = inspect("region,size", *rows).problems
+    _, (_, fixes) = decisions.list_offers(doubt)
+    told = ColumnOptions().with_fixes(decisions.of_cells(fixes))
+    table = Upload("t.csv", "\n".join(["region,size", *rows]).encode()).open()
+    found = inspect_table(table, told)
+    assert dict(found.columns[0].common) == {"NA": 20, "EU": 20, "AS": 20}
+    assert found.problems == ()
+
+
+def test_nothing_is_asked_about_a_column_that_an_answer_left_out(doubts):
+    doubt, state = doubts["text among numbers"], TableState()
+    leave = next(
+        answer for answer in decisions.find_answers([doubt])
+        if answer.fixes == (drop_column(doubt.column),)
+    )  # fmt: skip
+    state.answer(leave)
+    # Other rows are left out since, so that other cells are in doubt.
+    other = doubt._replace(fix=(take_as_missing("another text"),))
+    assert decisions.open_questions([other], state) == []
+    state.edits[doubt.column] = ColumnChoice(True, "number")
+    assert decisions.open_questions([other], state) == [[other]]
+
+
 def test_answers_are_short(doubts, golden):
     said = {
         code: " · ".join(label for label, _ in decisions.list_offers(doubt))
@@ -195,3 +229,12 @@ def test_known_groups_can_be_kept_compared_or_used():
     three.append((read_as("seg", "category"),))
     assert offers(["gold", "basic"]) == three
     assert offers("12") == [*three, ()]
+
+
+def test_cells_that_cannot_be_read_are_not_called_missing():
+    dates = [f"{1 + i % 12}/{1 + i % 11}/2024" for i in range(60)]
+    rows = [f"{date},{i * 7 % 11}," for i, date in enumerate(dates)]
+    seen, size, empty = inspect("seen,size,empty", *rows, "seen,3,").columns
+    assert (seen.kind, seen.is_read, seen.n_observed) == ("date", False, 0)
+    assert size.is_read
+    assert empty.is_read

@@ -54,8 +54,8 @@ def test_of_clear_clusters_the_estimates_are_the_plain_figures(model, found):
 def test_missing_outcomes_are_left_out_and_counted(found):
     assert [each.n_missing for each in found.outcomes] == [7, 7, 0, 0]
     assert found.notes == [
-        "days is missing in 7 rows, not compared.",
-        "relapsed is missing in 7 rows, not compared.",
+        "days: 7 rows without a value, or without a cluster, are not compared.",
+        "relapsed: 7 rows without a value, or without a cluster, are not compared.",
     ]
 
 

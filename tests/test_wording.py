@@ -12,7 +12,7 @@ import pytest
 
 from pckid.frontends import wording
 from pckid.frontends.cli.words import SHELL
-from pckid.frontends.options import drop_column, set_option, take_as_missing
+from pckid.frontends.options import Fix, drop_column, take_as_missing
 from pckid.frontends.tables.findings import Doubt
 
 
@@ -43,7 +43,7 @@ def test_every_stored_sentence_has_its_test():
 def test_a_problem_of_many_columns_is_one_sentence():
     data = {"texts": (("<1.2", 3),), "n_cells": 3, "n_observed": 60, "where": "row 1"}
     limits = [
-        Doubt("limits", f"x{j}", (1,), {**data, "example": f"<{j}.5"}, (set_option("limits"),))
+        Doubt("limits", f"x{j}", (1,), {**data, "example": f"<{j}.5"}, (Fix("limits"),))
         for j in range(95)
     ]
     counts = {"n_distinct": 31, "n_observed": 40, "time": "day"}

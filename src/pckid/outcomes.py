@@ -146,9 +146,10 @@ class OutcomeComparison(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """What else to know: rows without a value, and clusters that labels hardly tell."""
+        """What else to know: rows that are not compared, and clusters that labels hardly tell."""
         notes = [
-            f"{brief(each.name)} is missing in {counted(each.n_missing, 'row')}, not compared."
+            f"{brief(each.name)}: {counted(each.n_missing, 'row')} without a value, or without a "
+            f"cluster, {'is' if each.n_missing == 1 else 'are'} not compared."
             for each in self.outcomes
             if each.n_missing
         ]

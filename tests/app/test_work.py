@@ -18,7 +18,7 @@ from pckid.frontends.app.work import (
     place_new_rows,
     write_workbook,
 )
-from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, set_option
+from pckid.frontends.options import CaseOptions, ColumnOptions, Fix, ReadOptions
 from pckid.frontends.tables import workbook_writing
 from pckid.frontends.wording import LEFT_OUT
 
@@ -62,6 +62,19 @@ def test_progress_rises_to_the_end(sixty_rows, k):
     judged = [share for share, what in stages if what.startswith("Comparing")]
     assert max(judged) <= 0.75
     assert result.found["cluster_sizes"] == [20, 20, 20]
+
+
+def test_groups_of_several_clusters_have_their_column():
+    X, truth = groups(n_samples=90, n_groups=2, share=0)
+    lines = [",".join(map(str, row)) for row in X.round(3)]
+    upload = Upload("t.csv", "\n".join(["a,b,c,d", *lines]).encode())
+    found = run(upload, 3)
+    assert len(found.found["verdict"]["groups"]) == 2
+    rows = list(csv.DictReader(io.StringIO(found.files["clusters.csv"].decode())))
+    assert len({*zip(truth, (row["group"] for row in rows), strict=True)}) == 2
+    renamed = name_groups(Settings(upload, 3, ColumnOptions()), found, ["x", "y", "z"], print)
+    named = list(csv.DictReader(io.StringIO(renamed.files["clusters.csv"].decode())))
+    assert [row["group"] for row in named] == [row["group"] for row in rows]
 
 
 def test_excel_written_can_be_read_and_placed_again(result):
@@ -108,7 +121,7 @@ def test_columns_that_a_table_lacks_are_missing_if_that_is_said(result):
     model = Upload("m.pckid", result.files["model.pckid"])
     with pytest.raises(TableError) as raised:
         place_new_rows(model, table, False, lambda *stage: None)
-    assert raised.value.fixes == (set_option("missing_columns", True),)
+    assert raised.value.fixes == (Fix("missing_columns", True),)
     placed = place_new_rows(model, table, True, lambda *stage: None)
     empty = "\n".join([lines[0], *(f",{line.partition(',')[2]}" for line in lines[1:])])
     expected = place_new_rows(model, Upload("e.csv", empty.encode()), False, lambda *stage: None)

@@ -71,7 +71,6 @@ def pckid(monkeypatch, tmp_path):
     """Return a function that runs `pckid ARGS` in an empty folder."""
     from pckid.frontends import run as runs
     from pckid.frontends.cli.exit_codes import run_command
-    from pckid.frontends.cli.messages import be_quiet
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)
@@ -82,7 +81,6 @@ def pckid(monkeypatch, tmp_path):
     listen(monkeypatch, found, errors)
 
     def call(*arguments, stdin=b""):
-        be_quiet(False)
         found.clear(), errors.clear()
         out, err = io.BytesIO(), io.BytesIO()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))

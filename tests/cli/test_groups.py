@@ -1,6 +1,7 @@
 """The column `group` of the rows: which clusters have no gap between them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,9 @@ def cluster(tmp_path, pckid, monkeypatch):
     def run(of_clusters, *options, p_value=1e-9, **columns):
         gaps = Gaps(np.ones((3, 3)), np.array(of_clusters))
         verdict = Assessment(3, 60, 60, 20.0, np.zeros(19), p_value, gaps)
-        monkeypatch.setattr(Clustering, "assess", lambda *given: verdict)
+        monkeypatch.setattr(
+            Clustering, "assessed", lambda found, watch: replace(found, assessment=verdict)
+        )
         row = np.arange(61)
         X = pd.DataFrame({"a": 20.0 * (row % 3) + row % 7 / 8, "b": row % 5 / 4.0})
         X.loc[60] = np.nan

@@ -77,3 +77,14 @@ def test_outcomes_are_read_as_other_columns_are(pckid, tmp_path):
     assert [len(of[name]) for name in ("cost", "days", "answer")] == [2, 2, 4]
     means = sorted(each["estimate"] for each in of["cost"])
     assert means == pytest.approx(sorted(known), abs=1e-3), found["outcomes"]
+
+
+def test_a_row_without_a_cluster_is_not_said_to_lack_its_outcome(pckid, tmp_path):
+    row = np.arange(40)
+    table = pd.DataFrame({"a": 9.0 * (row % 2) + row % 7 / 8, "b": 9.0 * (row % 2) - row % 5 / 8})
+    table.loc[0] = np.nan
+    table["days"] = row % 9
+    table.to_csv(tmp_path / "t.csv", index=False)
+    result = pckid("cluster", "t.csv", "-k", 2, "--outcome", "days", "-o", "o.csv", *QUICK)
+    assert result.code == 0, result.err
+    assert "days: 1 row without a value, or without a cluster, is not compared." in result.err

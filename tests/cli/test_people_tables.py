@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from open_tables import read_source
 
-from pckid.frontends.options import drop_column, set_option, take_as_missing
+from pckid.frontends.options import Fix, drop_column, take_as_missing
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import write_evidence
@@ -89,7 +89,7 @@ def test_totals_are_found_by_arithmetic_and_left_out(pckid, tmp_path, note):
     write(tmp_path / "plain.csv", [HEADER, *measured()])
     write(tmp_path / "t.csv", [HEADER, *measured(), *last])
     asked = pckid("cluster", "t.csv", *CHEAP).only_told("extra rows")
-    assert asked.fix == (set_option("skip_last", len(last)),)
+    assert asked.fix == (Fix("skip_last", len(last)),)
     done = pckid("cluster", "t.csv", *CHEAP, "--yes")
     assert done.out == pckid("cluster", "plain.csv", *CHEAP).out
     # The sum of one column alone is chance.
@@ -104,7 +104,7 @@ def test_totals_of_some_columns_are_found(pckid, tmp_path):
     total = ["Sum", *values.sum(axis=0).tolist()]
     write(tmp_path / "t.csv", [[*HEADER, *"cdefg"], *rows, [*total, *[""] * 5]])
     asked = pckid("inspect", "t.csv").only_told("extra rows")
-    assert asked.fix == (set_option("skip_last", 1),)
+    assert asked.fix == (Fix("skip_last", 1),)
     write(tmp_path / "t.csv", [[*HEADER, *"cdefg"], *rows, [*total, *[1.1] * 3, "", ""]])
     assert not pckid("inspect", "t.csv").told("extra rows")
 
@@ -132,7 +132,7 @@ def test_a_note_below_the_table_stops_until_it_is_skipped(pckid, tmp_path):
     done = pckid("cluster", "t.csv", *CHEAP)
     assert done.code == 3
     assert "Line 43 of t.csv " in done.err
-    assert done.error.fixes == (set_option("delimiter"), set_option("skip_last", 2))
+    assert done.error.fixes == (Fix("delimiter"), Fix("skip_last", 2))
     skipped = pckid("cluster", "t.csv", *CHEAP, "--skip-last", 2)
     assert skipped.out == pckid("cluster", "plain.csv", *CHEAP).out
 
@@ -180,7 +180,7 @@ def test_what_is_no_title_is_refused(pckid, tmp_path, text, n_cells):
     done = pckid("inspect", "t.csv")
     assert done.code == 3
     assert f"t.csv has {n_cells} cells," in done.err
-    assert done.error.fixes == (set_option("delimiter"), set_option("skip_first", 1))
+    assert done.error.fixes == (Fix("delimiter"), Fix("skip_first", 1))
     assert "--skip-first 1" in done.err
 
 

@@ -14,7 +14,7 @@ from pckid.frontends import wording
 from pckid.frontends.app.wording import PAGE
 from pckid.frontends.cli.words import SHELL
 from pckid.frontends.frames import PYTHON
-from pckid.frontends.options import ColumnOptions, drop_column, read_as, set_option
+from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as
 from pckid.frontends.tables.findings import Doubt, Fact
 from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
@@ -25,7 +25,7 @@ TAKEN = ColumnOptions(take_advice=True)
 WAYS = read_as("day", "day-first"), read_as("day", "month-first")
 PROBLEMS = [
     Doubt("nothing left", "day", stops=True),
-    Doubt("extra rows", "price", (41,), {"n_rows": 2}, (set_option("skip_last", 2),)),
+    Doubt("extra rows", "price", (41,), {"n_rows": 2}, (Fix("skip_last", 2),)),
     Doubt("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
     Doubt("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
             (drop_column("town"),), True),

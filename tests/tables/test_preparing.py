@@ -7,9 +7,9 @@ from pckid.exceptions import OptionError
 from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import (
     ColumnOptions,
+    Fix,
     ReadOptions,
     drop_column,
-    set_option,
     take_as_missing,
 )
 from pckid.frontends.tables.choosing import Known
@@ -118,7 +118,7 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
     columns = {"crp": cells, "x": [f"{i * 3 % 7},5" for i in range(30)]}
     asked = prepared(columns)
     assert [(p.code, p.column, p.fix) for p in asked.problems] == [
-        ("limits", "crp", (set_option("limits", "value"),))
+        ("limits", "crp", (Fix("limits", "value"),))
     ]
     found = prepared(columns, limits=limits)
     assert codes_of(found) == []
@@ -131,9 +131,7 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
 def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
     columns = {"age": [*NUMBERS, "90+", "90 +"], "x": [*NUMBERS, "1.5", "2.5"]}
     asked = prepared(columns)
-    assert [(p.code, p.fix) for p in asked.problems] == [
-        ("limits", (set_option("limits", "value"),))
-    ]
+    assert [(p.code, p.fix) for p in asked.problems] == [("limits", (Fix("limits", "value"),))]
     found = prepared(columns, limits=limits)
     np.testing.assert_equal(found.X[-2:, 0], np.nan if limits == "missing" else 90.0)
     assert prepared({"grade": ["1+", "2", "2+", "3+"] * 8}).readings["grade"].kind == "category"
@@ -224,7 +222,7 @@ def test_limits_are_advised_below_a_row_of_units(prepared):
     cells = ["mg/l", *("<5" if i % 5 == 2 else f"{11 + i % 9}.{i % 7}" for i in range(30))]
     found = prepared({"crp": cells, "x": ["g/l", *map(str, range(7, 37))]})
     assert [(p.code, p.column, p.fix) for p in found.problems if p.column == "crp"] == [
-        ("limits", "crp", (set_option("limits", "value"), take_as_missing("mg/l")))
+        ("limits", "crp", (Fix("limits", "value"), take_as_missing("mg/l")))
     ]
 
 
@@ -303,7 +301,7 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared):
     }
     found = prepared(columns)
     assert [problem.fix for problem in found.problems] == [
-        (set_option("skip_below", 1),),
+        (Fix("skip_below", 1),),
         (take_as_missing("999"),),
     ]
     taken = prepared(columns, take_advice=True)
@@ -325,10 +323,10 @@ def test_the_questions_of_a_survey_are_no_data(prepared, n_questions):
     # Every seventh question has the same answers.
     same = [()] * (n_questions > 7)
     found = prepared(columns)
-    assert [problem.fix for problem in found.problems] == [(set_option("skip_below", 2),), *same]
+    assert [problem.fix for problem in found.problems] == [(Fix("skip_below", 2),), *same]
     assert codes_of(prepared(columns, take_advice=True)) == ["same order"] * len(same)
     some = prepared(columns, reading=ReadOptions(skip_below=1)).problems
-    assert [problem.fix for problem in some] == [(set_option("skip_below", 2),), *same]
+    assert [problem.fix for problem in some] == [(Fix("skip_below", 2),), *same]
     one_row = {name: [cells[0], *cells[2:]] for name, cells in columns.items()}
     assert codes_of(prepared(one_row))[0] == "rows below names"
 
@@ -482,6 +480,6 @@ def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prep
         for name, k in (("x1", 7), ("x2", 11), ("x3", 13))
     }
     found = prepared(columns)
-    assert {each.fix for each in found.problems} == {(set_option("drop_rows", "8,20,32,44,51,56"),)}
+    assert {each.fix for each in found.problems} == {(Fix("drop_rows", "8,20,32,44,51,56"),)}
     taken = prepared(columns, take_advice=True)
     assert (taken.names, taken.X.shape, taken.stops) == (("x1", "x2", "x3"), (54, 3), False)

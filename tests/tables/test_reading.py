@@ -18,7 +18,7 @@ from open_tables import read_source, scan_table
 
 from pckid.exceptions import TableError
 from pckid.frontends.cli.words import SHELL
-from pckid.frontends.options import set_option
+from pckid.frontends.options import Fix
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.text import sniff
 from pckid.frontends.wording import write_note
@@ -229,7 +229,7 @@ def test_a_long_line_below_unnamed_row_names_is_no_title(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\np1,1,2\np2,3,4,5\n")
     with pytest.raises(TableError) as caught:
         scan_table(str(tmp_path / "t.csv"))
-    assert caught.value.fixes == (set_option("delimiter"),)
+    assert caught.value.fixes == (Fix("delimiter"),)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ class Fix(NamedTuple):
     """What settles a doubt: an option and its value, which is often about one column."""
 
     option: str  # a field of `ReadOptions` or `ColumnOptions`
-    value: Any = True
+    value: Any = True  # that of a flag, or any other value than the one there is
     column: str = ""
 
     @property
@@ -44,11 +44,6 @@ def read_as(column: str, way: str) -> Fix:
     if way == "category":
         return Fix("categorical", column, column)
     return Fix("numbers" if way.startswith("1") else "dates", f"{column}={way}", column)
-
-
-def set_option(name: str, value: Any = True) -> Fix:
-    """Set an option, such as `skip_last` to 2 rows; True is any other value."""
-    return Fix(name, value)
 
 
 def _option(default: Any, told: str, *, label: str = "", **more: Any) -> Any:

@@ -1,15 +1,16 @@
 """A model and how its own table was read: written into its file, and read from it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pckid.cluster import PCKID
 from pckid.exceptions import OptionError, PckidModelError
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions
+from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.scanning import OpenTable
 from pckid.modelfile import load_with_description
 from pckid.series.table import SeriesFormat
 
@@ -50,11 +51,13 @@ class KnownModel(NamedTuple):
     na_values: list[str]  # what was missing in its own table
     noted: frozenset[str]  # options of reading that its file sets, and nobody else
 
-    @contextmanager
-    def refusing_notes(self) -> Iterator[None]:
-        """Blame the model's file for what does not suit a table, if nobody else asked for it."""
+    def prepare(self, open_it: Callable[[ReadOptions], OpenTable]) -> Prepared:
+        """Open a table, and prepare it as the model's own was.
+
+        What does not suit it is the fault of the model's file, if nobody else asked for it.
+        """
         try:
-            yield
+            return prepare_table(open_it(self.reading), self.columns, self.known)
         except OptionError as error:
             if not self.noted.issuperset(error.options):
                 raise

@@ -6,7 +6,7 @@ import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -94,6 +94,7 @@ def fit_clusters(
 
     Clusters of a table in memory may be numbered `like` those of an earlier model.
     """
+    estimator.set_params(categorical_features=[*prepared.counts] or None)
     with watch() as advance, without_own_words():
         # Older versions of scikit-learn have no callbacks.
         counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None
@@ -136,6 +137,7 @@ class Clustering:
     # Clusters (n_rows,), how clearly rows belong there, outlier scores; () while not known
     results: tuple[np.ndarray, ...] = ()
     is_new: bool = False  # whether the rows are others than those of the fit
+    assessment: Assessment | None = None  # None where nobody asked for it
 
     @cached_property
     def judged(self) -> tuple[np.ndarray, np.ndarray]:
@@ -148,11 +150,11 @@ class Clustering:
             return self.prepared.X, self.results[0]
         return to_matrix(self.estimator, self.prepared.frame), self.results[0]
 
-    def assess(self, watch: Watch, n_jobs: int | None = None) -> Assessment:
+    def assessed(self, watch: Watch) -> Clustering:
         """Find out whether there are groups at all, and how stable the clusters are."""
         done, total = 0, (N_NULL or MAX_NULL) + N_RESAMPLES
-        how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES, "n_jobs": n_jobs}
-        how["random_state"] = self.estimator.random_state
+        how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES}
+        how |= {key: getattr(self.estimator, key) for key in ("random_state", "n_jobs")}
         with watch() as report_step:
 
             def advance(count: int) -> None:
@@ -162,12 +164,13 @@ class Clustering:
                     report_step(done, total, JUDGING)
 
             if self.rows is None:
-                frame, groups = self.prepared.frame, self.prepared.groups
-                return assess(self.estimator, frame, groups=groups, advance=advance, **how)
-            values, labels = self.judged
-            # Quick fits: sending them to the workers of a scheduler would take longer.
-            with parallel_config(backend="threading"):
-                return assess_rows(self.estimator, values, labels, advance=advance, **how)
+                frame, how["groups"] = self.prepared.frame, self.prepared.groups
+                found = assess(self.estimator, frame, advance=advance, **how)
+            else:
+                # Quick fits: sending them to the workers of a scheduler would take longer.
+                with parallel_config(backend="threading"):
+                    found = assess_rows(self.estimator, *self.judged, advance=advance, **how)
+        return replace(self, assessment=found)
 
     @cached_property
     def dates(self) -> dict[str, str]:
@@ -202,11 +205,13 @@ class Clustering:
         found |= {"weights": weights} if weights else {}
         return describe_estimator(self.estimator) | found
 
-    def describe_clusters(
-        self, assessment: Assessment | None = None
-    ) -> dict[int, ClusterDescription]:
+    @property
+    def has_groups(self) -> bool:
+        """Whether clusters may be groups: nothing speaks against it."""
+        return self.assessment is None or self.assessment.has_groups is not False
+
+    def describe_clusters(self) -> dict[int, ClusterDescription]:
         """Describe what sets each cluster apart; nothing where there is too much to say."""
-        has_groups = assessment is None or assessment.has_groups is not False
         estimator, (values, labels) = self.estimator, self.judged
         n_clusters, forms = int(labels.max(initial=0)) + 1, self.prepared.units | self.dates
         few = 1 < n_clusters <= _MAX_DESCRIBED and values.shape[1] <= _MAX_COLUMNS
@@ -221,7 +226,7 @@ class Clustering:
             )
             if (labels == number).any():
                 found[number] = describe_cluster(
-                    own, n_clusters, forms, near and (near[0], other), has_groups=has_groups
+                    own, n_clusters, forms, near and (near[0], other), has_groups=self.has_groups
                 )
         return found
 
@@ -284,13 +289,12 @@ class Clustering:
         outliers: bool = False,
         only_labels: bool = False,
         instability: Any = None,
-        assessment: Assessment | None = None,
     ) -> Layout:
         """Choose what is written for each row; by default all columns, and the cluster.
 
-        By an assessment also its group, unless the table has a column of that name.
+        Where groups are of several clusters also the group, unless the table has such a column.
         """
-        prepared = self.prepared
+        prepared, assessment = self.prepared, self.assessment
         kept = prepared.table.own_names
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
@@ -327,13 +331,10 @@ class Clustering:
         return compare_outcomes(self.estimator, self.prepared.frame, cells)
 
     def summarise(
-        self,
-        totals: Totals,
-        assessment: Assessment | None = None,
-        outcomes: OutcomeComparison | None = None,
+        self, totals: Totals, outcomes: OutcomeComparison | None = None
     ) -> dict[str, Any]:
         """Summarise as plain data, for JSON: the columns, their share missing, and the rows."""
-        estimator, prepared = self.estimator, self.prepared
+        estimator, prepared, assessment = self.estimator, self.prepared, self.assessment
         found = self.origin | {
             "source": prepared.table.source,
             "columns": list(prepared.names),
@@ -392,7 +393,6 @@ class Clustering:
 
     def report(
         self,
-        assessment: Assessment | None,
         words: Dialect,
         path: str | None = None,
         compared: OutcomeComparison | None = None,
@@ -416,7 +416,7 @@ class Clustering:
             reading={key: value for key, value in how.items() if value},
             command=write_command(["cluster", file], self.list_options(**fit)),
         )
-        verdict = assessment or False
+        verdict = self.assessment or False
         return report(
             self.estimator, prepared.frame, path, background, assessment=verdict, outcomes=compared
         )

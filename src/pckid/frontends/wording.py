@@ -8,7 +8,7 @@ from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.files import printable_name
 from pckid._utils.text import brief, counted, list_first, number_hint
 from pckid.exceptions import UndecidedError
-from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
+from pckid.frontends.options import Fix, drop_column, read_as, take_as_missing
 from pckid.frontends.tables.findings import Doubt, Fact, advice
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.prepared import Prepared
@@ -285,7 +285,7 @@ def write_note(note: Fact, words: Dialect) -> str:
             pairs = [f"'{brief(a, 30)}' as '{brief(b, 30)}'" for a, b in data["texts"].items()]
             more["pairs"] = list_first(pairs)
         case "same_columns":
-            more["all"] = words.write([set_option("sheet", "all")])
+            more["all"] = words.write([Fix("sheet", "all")])
         case "empty_clusters" if data["known"]:
             key += "/known"
         case "known_rows" if data["conflicts"]:
@@ -407,9 +407,9 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
         case "limits":
             codes = [each for each in fix if each.option == "na_values"]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
-            more["value"] = write([set_option("limits", "value")])
+            more["value"] = write([Fix("limits", "value")])
         case "word for missing":
-            more["keep"] = write([set_option("not_missing", data["text"])])
+            more["keep"] = write([Fix("not_missing", data["text"])])
         case "spelling variants":
             more["join"] = f"join them: {write(fix)}" if fix else "write them alike"
         case "known groups":
@@ -424,7 +424,7 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
             more |= {"name": name, "lines": words.lines({"case": name, **lines})}
     drop, more["rows"] = write([drop_column(name)]), ""
     if data.get("rows") and "drop_rows" in words.names:
-        which = write([set_option("drop_rows", row) for row in data["rows"]])
+        which = write([Fix("drop_rows", row) for row in data["rows"]])
         rows = "the row" if len(data["rows"]) == 1 else "these rows"
         more["rows"] = f"leave {rows} out ({which}), "
     more |= {"drop": drop, "category": write([read_as(name, "category")]), "fix": write(fix)}

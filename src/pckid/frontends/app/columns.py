@@ -25,7 +25,7 @@ def edit_columns(
         "role": [decisions.ROLES[choices[column.name].role] for column in found.columns],
         "missing": [
             # Cells that cannot be read yet are not missing.
-            0.0 if column.kind == "text" else 100 * column.share_missing
+            100 * column.share_missing if column.is_read else 0.0
             for column in found.columns
         ],
         "values": [decisions.describe_values(column) for column in found.columns],

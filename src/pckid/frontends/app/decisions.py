@@ -13,7 +13,6 @@ from pckid.frontends.options import (
     drop_column,
     pairs_of,
     read_as,
-    set_option,
 )
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt
@@ -41,7 +40,9 @@ ASIDE = ("row_names", "labels", "known", "weights", "outcomes")
 """What a column may be that is not used to find groups; but for outcomes, one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
-_OF_CELLS = ("na_values", "limits", "ignore_case", "categorical", "numbers", "dates")
+_OF_CELLS = (
+    "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
+)  # fmt: skip
 _USELESS = ("constant", "empty")
 Offer = tuple[str, tuple[Fix, ...]]
 ABOUT_ROWS = ("rows below names", "extra rows")
@@ -220,7 +221,7 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             limits = {text.strip("<>=≤≥+ ") for text, _ in data["texts"]}
             value = _READ.format(limits.pop() if len(limits) == 1 else "the limit")
             ways = {"value": value, "half": "Half", "missing": "Missing"}
-            return [(ways[way], (set_option("limits", way), *rest)) for way in ways]
+            return [(ways[way], (Fix("limits", way), *rest)) for way in ways]
         case "ambiguous numbers":
             told = [_READ.format(f"{number:,.10g}") for number in data["numbers"]]
             return [*zip(told, ((way,) for way in data["ways"]), strict=True), leave]
@@ -240,7 +241,7 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             keep = [(label, (Fix(way, name, name),)) for label, way in ways.items()]
             return [*keep, category, *([] if data["is_text"] else [("It is a number", ())])]
         case "may be a code" | "no numbers" | "text among numbers" | "earlier result":
-            rows = tuple(set_option("drop_rows", row) for row in data.get("rows", ()))
+            rows = tuple(Fix("drop_rows", row) for row in data.get("rows", ()))
             which = "Leave the row out" if len(rows) == 1 else "Leave the rows out"
             more = [(which, rows)] if rows else []
             leave = ("Leave the column out", leave[1]) if rows else leave
@@ -253,7 +254,7 @@ def list_offers(doubt: Doubt) -> list[Offer]:
         case "spelling variants" if fix:
             return [("Take as one", fix), ("Leave as it is", ())]
         case "word for missing":
-            taken = set_option("not_missing", data["text"])
+            taken = Fix("not_missing", data["text"])
             return [("It means missing", ()), ("It is a category", (taken,))]
         case "same order":
             others = list(dict.fromkeys(pair[1] for pair in data["pairs"]))
@@ -282,9 +283,18 @@ def find_answers(group: Sequence[Doubt]) -> list[GivenAnswer]:
 
 
 def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doubt]]:
-    """Put the doubts that are not settled into questions, what stops a run first."""
+    """Put the doubts that are not settled into questions, what stops a run first.
+
+    Nothing is asked about a column that an answer left out, unless it was changed by hand since.
+    """
     settled = {key for answer in state.answers for key in answer.keys}
-    still_open = [doubt for doubt in doubts if doubt_key(doubt) not in settled]
+    left_out = {fix.column for fix in state.fixes if fix.option == "drop"} - state.edits.keys()
+    still_open = [
+        doubt
+        for doubt in doubts
+        if doubt_key(doubt) not in settled
+        and (doubt.code in ABOUT_ROWS or doubt.column not in left_out)
+    ]
     return list(group_problems(sorted(still_open, key=lambda doubt: not doubt.stops)))
 
 

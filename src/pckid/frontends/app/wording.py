@@ -20,6 +20,8 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
         match fix.option:
             case "na_values":
                 codes.setdefault(fix.column, []).append(f"“{fix.choice}”")
+            case "not_missing":
+                said.append(f"“{fix.value}” under “{OPTIONS['not_missing'].label}”")
             case "drop":
                 said.append(f"untick “{fix.column}”")
             case "categorical" | "numbers" | "dates":

@@ -22,7 +22,6 @@ from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
 from pckid.frontends.results import tabulate_cells
 from pckid.frontends.run import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
-from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
 from pckid.modelfile import load
@@ -55,15 +54,13 @@ def find_groups(settings: Settings, tell: Tell) -> RunResult:
         prepared, like = settings.prepare(), settings.like
         refuse_undecided(prepared, PAGE)
         notes = write_findings(prepared, PAGE)
-        categories = list(prepared.counts) or None
-        model = PCKID(settings.n_clusters, categorical_features=categories, random_state=0)
+        model = PCKID(settings.n_clusters, random_state=0)
         earlier = load(io.BytesIO(like.content)) if like else None
-        found = fit_clusters(model, prepared, None, watch, earlier)
-        verdict = found.assess(watch)
+        found = fit_clusters(model, prepared, None, watch, earlier).assessed(watch)
         tell(0.75, "Writing the report")
         compared = found.compare_outcomes(settings.outcomes) if settings.outcomes else None
         asked = {"outcomes": settings.outcomes, "like": like and like.name}
-        summary = found.report(verdict, PAGE, None, compared, **asked).summary
+        summary = found.report(PAGE, None, compared, **asked).summary
         profiles = found.profile_sheets()["profiles"]
         made = _write_all(found, RunResult({}, [], {}, summary, found.results, profiles), tell)
     return made._replace(notes=[*notes, *said, *made.notes])
@@ -78,6 +75,7 @@ def name_groups(
     titles = cluster_titles(found.estimator)
     profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
     judged = replace(made.summary.assessment, cluster_names=list(names))
+    found = replace(found, assessment=judged)
     summary = replace(made.summary, titles=titles, assessment=judged)
     renamed = made._replace(summary=summary, profiles=profiles)
     return _write_all(found, renamed, tell)._replace(notes=made.notes)
@@ -97,10 +95,9 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
     content.name = model.name
     with _warnings_kept() as said:
         known = load_known(content, ColumnOptions(missing_columns=missing_columns), upload.reading)
-        with known.refusing_notes():
-            table = upload._replace(reading=known.reading).open()
-            tell(0.5, "Placing rows")
-            prepared = prepare_table(table, known.columns, known.known)
+        tell(0.2, "Reading the table")
+        prepared = known.prepare(lambda reading: upload._replace(reading=reading).open())
+        tell(0.5, "Placing rows")
         words = PAGE._replace(settled=True)
         refuse_undecided(prepared, words)
         notes = write_findings(prepared, words)
@@ -113,7 +110,8 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
 def _find_again(settings: Settings, made: RunResult) -> Clustering:
     """Load the model of a run, and read its table once more."""
     estimator = load(io.BytesIO(made.files["model.pckid"]))
-    return Clustering(estimator, settings.prepare(), None, made.results)
+    assessment = made.summary.assessment
+    return Clustering(estimator, settings.prepare(), None, made.results, assessment=assessment)
 
 
 @contextmanager
@@ -161,8 +159,7 @@ def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> R
         except TableError as error:  # more rows than a sheet takes
             notes.append(str(error))
     notes += [write_note(fact, PAGE) for fact in found.list_notes(totals, layout)]
-    judged = made.summary.assessment if made.summary else None
-    return made._replace(found=found.summarise(totals, judged), notes=notes, files=files)
+    return made._replace(found=found.summarise(totals), notes=notes, files=files)
 
 
 def _tell_step(tell: Tell, fitted: float, n_done: int, n_steps: int | None, phase: str) -> None:

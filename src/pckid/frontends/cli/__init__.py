@@ -27,6 +27,6 @@ def main() -> None:
         print(f"pckid: {told}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        os._exit(process.interrupt_code())
+        process.end_interrupted()
     finally:
         process.ignore_signals()

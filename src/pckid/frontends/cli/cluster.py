@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,17 +23,16 @@ from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.frontends.cli.messages import (
     holding_notes,
-    is_quiet,
     note,
     print_json,
     remark,
     take_notes,
 )
-from pckid.frontends.cli.options import pick_given
+from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
-from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.choosing import named_columns
@@ -56,10 +56,10 @@ def run_cluster(given: SimpleNamespace) -> None:
     given.file = None if given.out == "-" else given.out
     listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
     given.names = [name.strip() or None for names in listed for name in names]
-    reading, columns = pick_given(given)
+    reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
     estimator = _make_estimator(given)
     in_memory = _check_use(given, estimator)
-    with holding_notes():
+    with holding_notes(given.quiet):
         prepared, rows = _open(estimator, given, reading, columns, in_memory)
         if given.file:  # so that too many rows show before the work
             table_format(given.file, prepared.table.n_rows if rows is None else None)
@@ -148,7 +148,7 @@ def _open(
 
 
 def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -> Prepared:
-    """Tell the estimator which columns hold categories, share a scale, or are taken as logarithms.
+    """Tell the estimator which columns share a scale, or are taken as logarithms.
 
     Nothing is asked any more about the long tails of these.
     """
@@ -175,10 +175,7 @@ def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -
                 )
         logs += names
     logs = list(dict.fromkeys(logs)) or estimator.log_columns
-    categories = list(prepared.counts) or None
-    estimator.set_params(
-        column_groups=groups or None, log_columns=logs, categorical_features=categories
-    )
+    estimator.set_params(column_groups=groups or None, log_columns=logs)
     problems = []
     for each in prepared.problems:
         left = [name for name in each.data.get("columns", ()) if name not in (logs or ())]
@@ -194,19 +191,20 @@ def _cluster(
 ) -> None:
     """Fit, judge, write and tell."""
     like = load(given.like) if given.like else None
-    found = fit_clusters(estimator, prepared, rows, _progress_bar, like)
+    watch = partial(_progress_bar, given.quiet)
+    found = fit_clusters(estimator, prepared, rows, watch, like)
     if given.names:
         before, estimator.cluster_names_ = estimator.cluster_names_, given.names
         pairs = zip(before, given.names, strict=True)
         changed = [f"{new} for {old}" for old, new in pairs if old and old != new]
         if changed:
             note(f"--names takes the place of names in --known: {list_first(changed)}.")
-    assessment = None
     if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
-        assessment = found.assess(_progress_bar, estimator.n_jobs)
+        found = found.assessed(watch)
+    if found.assessment:
         # Warnings gave the other notes before.
-        ignored = [] if assessment.chosen else assessment.ignored
-        for text in replace(assessment, codes=[], ignored=ignored).notes:
+        ignored = [] if found.assessment.chosen else found.assessment.ignored
+        for text in replace(found.assessment, codes=[], ignored=ignored).notes:
             note(text)
     chosen = estimator.choice_.n_clusters if hasattr(estimator, "choice_") else None
     if chosen is not None and estimator.n_clusters_ > chosen:
@@ -221,23 +219,23 @@ def _cluster(
         "random_state": given.random_state or None
     }
     if given.report_path:
-        found.report(assessment, SHELL, given.report_path, outcomes, **asked)
+        found.report(SHELL, given.report_path, outcomes, **asked)
     sentences = [estimator.matches_.sentence] if given.like else []
     sentences += str(outcomes).splitlines() if outcomes else []
     instability = None
     if given.instability:
         instability = to_numpy(estimator.missing_instability(prepared.frame))
         sentences.append(write_instability(instability))
-    layout = found.layout(given.outliers, given.only_labels, instability, assessment)
-    totals = write_rows(found, layout, given, found.profile_sheets())
+    layout = found.layout(given.outliers, given.only_labels, instability)
+    totals = write_rows(found, layout, given)
     if given.next_cells:
         cells = next_cells(estimator, prepared.frame)
         write_cells(found, cells.records(), NextCell._fields, given.next_cells, given)
         sentences.append(cells.sentence)
     if given.model_path:
         found.save(given.model_path)
-    if not is_quiet():
-        told = tell_found(found, totals, assessment)
+    if not given.quiet:
+        told = tell_found(found, totals)
         # The table of clusters has a line for rows without one.
         listed = {"unclustered"} if told.lines else set()
         tell_notes(n for n in found.list_notes(totals, layout) if n.code not in listed)
@@ -254,13 +252,13 @@ def _cluster(
         )
     if given.as_json:
         notes = found.list_findings(totals, layout, SHELL)
-        print_json(found.summarise(totals, assessment, outcomes) | {"notes": notes})
+        print_json(found.summarise(totals, outcomes) | {"notes": notes})
 
 
 @contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int | None, str], None] | None]:
+def _progress_bar(quiet: bool) -> Iterator[Callable[[int, int | None, str], None] | None]:
     """Draw a bar with the time left, on a terminal only; what is yielded moves it."""
-    if is_quiet() or not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -1,6 +1,5 @@
 """Run a command and turn whatever happens into an exit code and a sentence."""
 
-import contextlib
 import errno
 import os
 import sys
@@ -14,7 +13,7 @@ import click
 from pckid.exceptions import PckidModelError, TableError
 from pckid.frontends.cli.commands import ReaderLeft, pckid
 from pckid.frontends.cli.messages import fail, note
-from pckid.frontends.cli.process import drop_output, interrupt_code
+from pckid.frontends.cli.process import drop_output, end_interrupted
 
 # Wrong use is 2, as click has it.
 EXIT_OK, EXIT_RUNTIME, EXIT_DATA, EXIT_MODEL = 0, 1, 3, 4
@@ -32,11 +31,6 @@ def run_command(arguments: list[str]) -> NoReturn:
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = lambda message, *_, **__: note(str(message))
         code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
-    if code == interrupt_code():
-        # Threads may be deep in a matrix product; an ordinary exit would wait for them.
-        with contextlib.suppress(OSError):
-            sys.stderr.flush()
-        os._exit(code)
     sys.exit(code)
 
 
@@ -52,7 +46,7 @@ def _exit_code(command: Callable[[], Any]) -> int:
         return EXIT_OK
     except (KeyboardInterrupt, click.Abort):
         fail("Interrupted. Every output file is whole or as it was before.")
-        return interrupt_code()
+        end_interrupted()
     except click.ClickException as error:
         error.show(sys.stderr)
         return error.exit_code

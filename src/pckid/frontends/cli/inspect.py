@@ -18,9 +18,15 @@ from pckid._utils.commands import as_argument, write_command
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
 from pckid.frontends.cli.messages import print_json
-from pckid.frontends.cli.options import pick_given
+from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.words import SHELL, open_and_tell
-from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions, list_given
+from pckid.frontends.options import (
+    CaseOptions,
+    ColumnOptions,
+    ReadOptions,
+    list_given,
+    pick_options,
+)
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
@@ -40,7 +46,7 @@ _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "durat
 
 def run_inspect(given: SimpleNamespace) -> None:
     """Show what a table holds, by the command's options."""
-    reading, columns = pick_given(given)
+    reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
     table = open_and_tell(given.table, reading, take_advice=True)
     found = inspect_table(table, columns)
     command = cluster_command(given.table, table.reading, columns, found)
@@ -201,8 +207,7 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
         by_type = any(problem.code == "no numbers" for problem in column.problems)
         unread = "no numbers" if by_type else "text"
         cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
-        cells_unread = column.kind in ("date", "duration") and not column.n_observed
-        if column.kind != "text" and not cells_unread:
+        if column.is_read:
             cells += [f"{column.share_missing:.1%}", f"{column.n_distinct:,}"]
             figures = map(column.quartiles.get, ("minimum", "median", "maximum"))
             cells += ["" if figure is None else write_number(figure, 5) for figure in figures]

@@ -10,25 +10,12 @@ import click
 
 from pckid._utils.text import printable
 
-_quiet = False
 _held: list[str] | None = None  # notes that wait until what was found is shown
 
 
-def be_quiet(quiet: bool) -> None:
-    """Leave out everything but errors, or stop doing so."""
-    global _quiet
-    _quiet = quiet
-
-
-def is_quiet() -> bool:
-    """Return whether only errors are printed."""
-    return _quiet
-
-
 def say(text: str) -> None:
-    """Print a line unless asked to be quiet."""
-    if not _quiet:
-        echo(printable(text))
+    """Print a line."""
+    echo(printable(text))
 
 
 def note(text: str) -> None:
@@ -45,15 +32,19 @@ def remark(text: str) -> None:
 
 
 @contextlib.contextmanager
-def holding_notes() -> Iterator[None]:
-    """Keep notes until `take_notes` is called; an error shows them before it."""
+def holding_notes(quiet: bool) -> Iterator[None]:
+    """Keep notes until `take_notes` is called; an error shows them before it.
+
+    A quiet command takes none, and none are shown.
+    """
     global _held
     _held = []
     try:
         yield
     finally:
         for text in take_notes():
-            say(text)
+            if not quiet:
+                say(text)
 
 
 def take_notes() -> list[str]:
@@ -65,7 +56,7 @@ def take_notes() -> list[str]:
 
 def fail(text: str) -> None:
     """Print why a command ends without a result."""
-    echo(f"pckid: {printable(text)}")
+    say(f"pckid: {text}")
 
 
 def echo(text: str) -> None:

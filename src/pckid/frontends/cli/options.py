@@ -7,8 +7,7 @@ import click
 
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
-from pckid.frontends.cli import messages
-from pckid.frontends.options import OPTIONS, CaseOptions, ColumnOptions, ReadOptions, pick_options
+from pckid.frontends.options import OPTIONS, CaseOptions
 
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
@@ -57,7 +56,6 @@ class TableCommand(click.Command):
                 formatter.write_dl([records[name] for name in names], col_max=_WIDEST)
 
     def invoke(self, ctx: click.Context) -> Any:
-        messages.be_quiet(ctx.params.get("quiet", False))
         try:
             return super().invoke(ctx)
         except OptionError as error:
@@ -129,15 +127,8 @@ HELP_ALL = click.Option(
 )  # fmt: skip
 
 
-def pick_given(given: SimpleNamespace) -> tuple[ReadOptions, ColumnOptions]:
-    """Pick the options that say how a file is read, and which columns are used, and as what."""
-    return pick_options(vars(given) | {"lines": _pick_case(given)})
-
-
-def _pick_case(given: SimpleNamespace) -> CaseOptions | None:
+def pick_case(given: SimpleNamespace) -> CaseOptions | None:
     """Pick the options that say how lines make cases; refuse those that do not go together."""
-    if not hasattr(given, "case"):  # a model says how
-        return None
     if not given.case:
         asked = [key for key in _NEED_CASE if getattr(given, key, None)]
         if asked or given.bins != "auto":

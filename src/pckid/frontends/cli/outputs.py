@@ -14,7 +14,6 @@ import click
 from pckid._utils.files import atomic_file, check_target
 from pckid.frontends.results import Layout, Totals, tabulate_cells
 from pckid.frontends.run import Clustering
-from pckid.frontends.tables.workbook_writing import Sheets
 from pckid.frontends.tables.writing import TableWriter, table_format
 
 
@@ -59,14 +58,17 @@ def _is_stream(path: str, stream: Any) -> bool:
 @contextmanager
 def open_writer(
     out: str | None,
-    origin: str | None = None,
+    found: Clustering | None = None,
     *,
     escape_formulas: bool = False,
-    sheets: Sheets | None = None,
     to_stdout: bool = True,
 ) -> Iterator[TableWriter]:
-    """Open where rows go: a file that appears when it is complete, or standard output."""
-    how: dict[str, Any] = {"escape_formulas": escape_formulas, "origin": origin}
+    """Open where rows go: a file that appears when it is complete, or standard output.
+
+    A file that has a place for it holds what made the rows, as `found`, and a workbook the profiles
+    of their clusters.
+    """
+    how: dict[str, Any] = {"escape_formulas": escape_formulas}
     if out is None and not to_stdout:
         with open(os.devnull, "wb") as nowhere, TableWriter(nowhere) as writer:
             yield writer
@@ -76,24 +78,21 @@ def open_writer(
         sys.stdout.buffer.flush()
     else:
         kind, codec = table_format(out)
+        if found and kind not in ("csv", "tsv"):
+            how["origin"] = json.dumps(found.origin)
+        if found and kind == "xlsx" and not found.is_new:
+            how["sheets"] = found.profile_sheets()
         with (
             atomic_file(out) as file,
-            TableWriter(file, kind=kind, codec=codec, sheets=sheets, **how) as writer,
+            TableWriter(file, kind=kind, codec=codec, **how) as writer,
         ):
             yield writer
 
 
-def write_rows(
-    found: Clustering,
-    layout: Layout,
-    given: SimpleNamespace,
-    sheets: Sheets | None = None,
-) -> Totals:
+def write_rows(found: Clustering, layout: Layout, given: SimpleNamespace) -> Totals:
     """Write all rows with their clusters, and the lines of cases if asked to, by the options."""
-    with open_writer(
-        given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas, sheets=sheets,
-        to_stdout=not given.as_json,
-    ) as writer:  # fmt: skip
+    how = {"escape_formulas": given.escape_formulas, "to_stdout": not given.as_json}
+    with open_writer(given.out, found, **how) as writer:
         totals = found.write(writer, layout)
     cases = found.prepared
     if given.out_long and cases.lines is not None:

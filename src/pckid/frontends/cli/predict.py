@@ -1,5 +1,6 @@
 """What `pckid predict` does: open, prepare as the model knows its columns, place, write, tell."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import click
@@ -14,21 +15,24 @@ from pckid.frontends.cli.messages import (
     remark,
     take_notes,
 )
-from pckid.frontends.cli.options import pick_given
 from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
+from pckid.frontends.options import pick_options
 from pckid.frontends.placing import load_known
 from pckid.frontends.run import assign_clusters
-from pckid.frontends.tables.cases import prepare_table
 from pckid.row_explanation import FIELDS, explain_rows
 
 
-@holding_notes()
 def run_predict(given: SimpleNamespace) -> int:
     """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
+    with holding_notes(given.quiet):
+        return _predict(given)
+
+
+def _predict(given: SimpleNamespace) -> int:
     check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
-    reading, columns = pick_given(given)
+    reading, columns = pick_options(vars(given))
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
     if model.na_values:
@@ -36,9 +40,7 @@ def run_predict(given: SimpleNamespace) -> int:
         remark(f"Missing, as for the model's own table: {codes}.")
     if given.out_long and model.columns.lines is None:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")
-    with model.refusing_notes():
-        table = open_and_tell(given.table, model.reading, take_advice=False)
-        prepared = prepare_table(table, model.columns, model.known)
+    prepared = model.prepare(partial(open_and_tell, given.table, take_advice=False))
     words = SHELL._replace(settled=True)
     tell_prepared(prepared, words)
     found = assign_clusters(model.estimator, prepared, given.outliers)
@@ -52,13 +54,14 @@ def run_predict(given: SimpleNamespace) -> int:
     if not compared.alike and not given.strict:
         note(str(compared))
     paths = ("Table", given.out), ("Lines", given.out_long), ("Cells", given.explain)
-    show_found(
-        tell_found(found, totals)._replace(
-            notes=take_notes(),
-            paths=[(name, path) for name, path in paths if path and path != "-"],
-            questions=list_questions(prepared.problems, words),
+    if not given.quiet:
+        show_found(
+            tell_found(found, totals)._replace(
+                notes=take_notes(),
+                paths=[(name, path) for name, path in paths if path and path != "-"],
+                questions=list_questions(prepared.problems, words),
+            )
         )
-    )
     if not compared.alike and given.strict:
         fail(str(compared))
     if given.as_json:

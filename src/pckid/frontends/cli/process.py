@@ -7,8 +7,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 _USE = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
 # Address space in MB that the libraries take when they are loaded, and for each thread of theirs:
@@ -44,9 +44,14 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def interrupt_code() -> int:
-    """The exit code that shells give to a process that the last signal ended: 130 for Ctrl-C."""
-    return 128 + _number
+def end_interrupted() -> NoReturn:
+    """End with the exit code that shells give to the last signal: 130 for Ctrl-C.
+
+    Threads may be deep in a matrix product; an ordinary exit would wait for them.
+    """
+    with suppress(OSError, AttributeError):
+        sys.stderr.flush()
+    os._exit(128 + _number)
 
 
 def _answer(signum: int, frame: Any) -> None:

@@ -18,10 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from pckid._utils.text import brief, counted, printable
-from pckid.assessment import DOUBTFUL, Assessment
+from pckid.assessment import DOUBTFUL
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.descriptions import ClusterDescription
-from pckid.frontends.cli.messages import echo, is_quiet
+from pckid.frontends.cli.messages import echo
 from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
 from pckid.frontends.tables.findings import Doubt, advice
@@ -60,12 +60,13 @@ class Found(NamedTuple):
     questions: Sequence[str] = ()
 
 
-def tell_found(found: Clustering, totals: Totals, assessment: Assessment | None = None) -> Found:
+def tell_found(found: Clustering, totals: Totals) -> Found:
     """Tell what was found: the table, the verdict, each cluster, and known groups.
 
     Of new rows, how many are in each cluster.
     """
     estimator, prepared, is_new = found.estimator, found.prepared, found.is_new
+    assessment = found.assessment
     dropped = () if is_new else set(map(str, estimator.dropped_features_))
     used = [name for name in prepared.names if name not in dropped]
     share = float(np.isnan(prepared.X).mean()) if is_new else found.share_missing
@@ -85,9 +86,8 @@ def tell_found(found: Clustering, totals: Totals, assessment: Assessment | None 
         told = told._replace(finding=finding, mark=mark, reason=reason)
         if n_found == 1:
             return told
-        has_groups = assessment is None or assessment.has_groups is not False
-        told = told._replace(heading="stands out by" if has_groups else "typical values")
-    return told._replace(lines=_list_clusters(found, totals, assessment))
+        told = told._replace(heading="stands out by" if found.has_groups else "typical values")
+    return told._replace(lines=_list_clusters(found, totals))
 
 
 def _write_head(found: Clustering, names: Sequence[str], n_rows: int, share: float) -> str:
@@ -103,15 +103,13 @@ def _write_head(found: Clustering, names: Sequence[str], n_rows: int, share: flo
     return f"{Path(source).name or source}: {rows}, {columns}, {missing} missing"
 
 
-def _list_clusters(
-    found: Clustering, totals: Totals, assessment: Assessment | None
-) -> list[ClusterLine]:
+def _list_clusters(found: Clustering, totals: Totals) -> list[ClusterLine]:
     """List the clusters with their rows, how often they are found again, and what sets them apart;
     and rows without a cluster."""
     names, sizes = found.estimator.cluster_names_, totals.cluster_sizes
-    recovery = None if assessment is None else assessment.cluster_recovery
+    recovery = None if found.assessment is None else found.assessment.cluster_recovery
     again = () if recovery is None else recovery.tolist()
-    described = {} if found.is_new else found.describe_clusters(assessment)
+    described = {} if found.is_new else found.describe_clusters()
     # The last clusters may hold none of the rows; where they have no names, nobody misses them.
     n_listed = len(names) if any(names) else len(sizes)
     lines = [
@@ -148,21 +146,20 @@ def list_questions(problems: Sequence[Doubt], words: Dialect) -> list[str]:
 
 
 def show_found(found: Found) -> None:
-    """Print what was found on standard error, unless asked to be quiet.
+    """Print what was found on standard error.
 
     A blank line stands between its parts; those that are empty are left out.
     """
-    if is_quiet():
-        return
     how: dict[str, Any] = {"stderr": True, "highlight": False, "markup": False, "emoji": False}
     if not sys.stderr.isatty():
         how |= {"width": _UNBOUNDED, "color_system": None, "force_terminal": False}
     console = Console(**how)
     verdict = [Text(printable(found.finding), "bold")] if found.finding else []
     if found.reason:
-        sign = f"{found.mark} " if found.mark and _can_write(found.mark, console.encoding) else ""
-        style = _STYLES.get(found.mark, "")
-        verdict.append(Text.assemble((sign, style), printable(found.reason)))
+        # A terminal whose encoding lacks the sign gets the words alone.
+        sign = found.mark.encode(console.encoding, "ignore").decode(console.encoding)
+        style = _STYLES.get(sign, "")
+        verdict.append(Text.assemble((f"{sign} " * bool(sign), style), printable(found.reason)))
     # A command is copied whole: the terminal may break it, a line break in it may not.
     paths = [Text(f"{name:<10}", "bold").append(printable(path), "") for name, path in found.paths]
     texts = [[*map(Text, map(printable, some))] for some in (found.sentences, found.notes)]
@@ -177,14 +174,6 @@ def show_found(found: Found) -> None:
     with suppress(CaptureError):  # where standard error is full, which is no reason to stop
         # Cells are filled up to their width; nobody wants the blanks of the last one.
         echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
-
-
-def _can_write(mark: str, encoding: str) -> bool:
-    """Whether a terminal's encoding has a sign."""
-    try:
-        return bool(mark.encode(encoding))
-    except (LookupError, UnicodeEncodeError):
-        return False
 
 
 def _tabulate(console: Console, found: Found) -> list[Any]:

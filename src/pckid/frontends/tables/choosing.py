@@ -11,7 +11,7 @@ import numpy as np
 
 from pckid._utils.text import brief, list_first
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.options import ColumnOptions, set_option
+from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.findings import Doubt, Fact
 from pckid.frontends.tables.formats import FORMATS, fold_unit
 from pckid.frontends.tables.kinds import (
@@ -290,5 +290,5 @@ def _refuse_absent(table: OpenTable, used: Sequence[str], needed: Sequence[str])
     raise TableError(
         f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
         f"{listed}. {what}",
-        *([set_option("missing_columns", True)] if len(absent) < len(names) and not vital else []),
+        *([Fix("missing_columns", True)] if len(absent) < len(names) and not vital else []),
     )

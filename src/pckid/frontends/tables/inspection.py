@@ -38,6 +38,12 @@ class ColumnInspection(NamedTuple):
     common: tuple[tuple[str, int], ...]  # the commonest categories, or a few in their order
 
     @property
+    def is_read(self) -> bool:
+        """Whether its cells can be read as they stand; dates that are left out need not be."""
+        is_date = self.kind in ("date", "duration")
+        return self.kind != "text" and not (is_date and not self.n_observed)
+
+    @property
     def number_format(self) -> str | None:
         """How its numbers are written, such as "1.234,56"."""
         return self.reading.number.name if self.reading.number else None

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
-from pckid.frontends.options import Fix, drop_column, read_as, set_option, take_as_missing
+from pckid.frontends.options import Fix, drop_column, read_as, take_as_missing
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules, fold_text
@@ -61,7 +61,7 @@ def find_rows_below_names(
         "where": texts[0].data["where"],
         "n_rows": n_rows,
     }
-    skip = set_option("skip_below", table.n_skipped + n_rows)
+    skip = Fix("skip_below", table.n_skipped + n_rows)
     return Doubt("rows below names", texts[0].column, (1,), data, (skip,), True)
 
 
@@ -139,7 +139,7 @@ def _leave_rows_out(problems: list[Doubt], table: OpenTable) -> list[Doubt]:
     drops = [p for p in texts if n_columns[tuple(p.data["rows"])] > 1]
     drops = [p for p in drops if p.fix[0].option == "drop"]
     rows = sorted({row for problem in drops for row in problem.data["rows"]})
-    fix = set_option("drop_rows", ",".join([*table.reading.drop_rows, *map(str, rows)]))
+    fix = Fix("drop_rows", ",".join([*table.reading.drop_rows, *map(str, rows)]))
 
     def settle(problem: Doubt) -> Doubt:
         if problem in drops:
@@ -258,7 +258,7 @@ def _text_among_numbers(
     )
     plain = len(others) <= _MAX_CODES and not any(map(number_hint, others))
     if found.all_texts and plain and len(others) < len(found.texts):
-        fix: tuple[Fix, ...] = (set_option("limits", "value"), *codes)
+        fix: tuple[Fix, ...] = (Fix("limits", "value"), *codes)
         return Doubt("limits", name, (found.row,), data, fix, True)
     fix = codes if found.all_texts and few and plain else (drop_column(name),)
     fix = (read_as(name, "category"),) if fix == codes and coded else fix
@@ -290,7 +290,7 @@ def _category_problems(name: str, counts: Counter[str]) -> list[Doubt]:
     variants = [texts for texts in alike.values() if len(texts) > 1]
     keys = [[fold_text(text) for text, _ in texts] for texts in variants]
     joins = any(len(set(some)) < len(some) for some in keys)
-    fix = (set_option("ignore_case"),) if joins else ()
+    fix = (Fix("ignore_case"),) if joins else ()
     return [Doubt("spelling variants", name, (), {"variants": variants}, fix)] if variants else []
 
 

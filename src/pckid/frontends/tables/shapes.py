@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from pckid.frontends.options import set_option
+from pckid.frontends.options import Fix
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.kinds import Columns
 from pckid.frontends.tables.scanning import OpenTable
@@ -116,7 +116,7 @@ def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | 
         sums, means, seen = told.sum(axis=0).T
         if (np.maximum(sums, means) >= np.maximum(_MIN_COLUMNS, seen / 2)).all():
             n_all = table.n_rows - end + n_rows
-            fix = set_option("skip_last", table.parts[-1].n_below + n_all)
+            fix = Fix("skip_last", table.parts[-1].n_below + n_all)
             return Doubt("extra rows", next(iter(columns)), (end,), {"n_rows": n_all}, (fix,))
     return None
 

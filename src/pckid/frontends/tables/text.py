@@ -15,7 +15,7 @@ import pyarrow.csv
 
 from pckid._utils.text import counted
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.options import ReadOptions, set_option
+from pckid.frontends.options import Fix, ReadOptions
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.headers import find_names, unique_names
 from pckid.frontends.tables.sources import Source, refuse_wide
@@ -157,7 +157,7 @@ def _not_decoded(source: Source, encoding: str) -> TableError:
     return TableError(
         f"{source.name} is not {encoding} text (line {line}). Save it as UTF-8, or say how it is "
         f"encoded, perhaps {likely}.",
-        set_option("encoding", likely),
+        Fix("encoding", likely),
     )
 
 
@@ -372,13 +372,13 @@ def _wrong_length(row: Any, n_records: int, kind: TextFormat, name: str, body: A
         f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or say which character "
         "separates the cells."
     )
-    fixes = [set_option("delimiter")]
+    fixes = [Fix("delimiter")]
     if n_cells < kind.n_columns and n_left <= _MAX_EXTRA:
         told += " If it stands below the table, leave it out."
-        fixes.append(set_option("skip_last", n_left))
+        fixes.append(Fix("skip_last", n_left))
     elif n_cells > kind.n_columns and line <= kind.n_above + _MAX_EXTRA and not kind.row_names:
         told += " If a title stands above the table, leave it out."
-        fixes.append(set_option("skip_first", line - 1))
+        fixes.append(Fix("skip_first", line - 1))
     return TableError(told, *fixes)
 
 
