@@ -475,6 +475,16 @@ def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepare
     assert not prepared({"region": ["NA", *["EU", "AS"] * 20], "x": (NUMBERS * 2)[:41]}).problems
 
 
+def test_a_content_may_be_a_value_in_one_column_alone(prepared):
+    columns = {"kind": ["NA", "EU", "AS"] * 10, "x": ["NA", *NUMBERS[1:]]}
+    found = prepared(columns, not_missing=["kind=NA"])
+    assert (found.counts["kind"]["NA"], np.isnan(found.X[:, 1]).sum()) == (10, 1)
+    assert codes_of(prepared(columns, not_missing=["NA"])) == ["text among numbers"]
+    for absent in ("kimd=NA", "EU"):
+        with pytest.raises(OptionError, match="usually means missing"):
+            prepared(columns, not_missing=[absent])
+
+
 def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prepared):
     heads = {7, 19, 31, 43, 50, 55}
     columns = {

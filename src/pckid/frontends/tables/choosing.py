@@ -21,7 +21,12 @@ from pckid.frontends.tables.kinds import (
     ReadingRules,
     read_columns,
 )
-from pckid.frontends.tables.numbers import MissingTokens, holds_token, split_token
+from pckid.frontends.tables.numbers import (
+    MISSING_TEXTS,
+    MissingTokens,
+    holds_token,
+    split_token,
+)
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.table import name_row
 
@@ -31,8 +36,17 @@ _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 def find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
     """List contents that are to mean missing and are those of no cell.
 
-    One for a column that lacks it, or for no column of the table, such as "age=-9", is an error.
+    One for a column that lacks it, or for no column of the table, such as "age=-9", is an error; so
+    is one that is to be a value, and is one in any case.
     """
+    for token in options.not_missing:
+        text = split_token(token, table.names)[1]
+        if text.strip().lower() not in MISSING_TEXTS:
+            raise OptionError(
+                f"'{brief(text)}' is no content that usually means missing, such as NA, nor one of "
+                "a column of the table, such as COLUMN=NA.",
+                "not_missing",
+            )
     waiting = {token: split_token(token, table.names) for token in options.na_values}
     for token, (name, text) in list(waiting.items()):
         searched = [name] if name else table.names
