@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
+from pckid import read_table
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.options import ReadOptions
+from pckid.frontends.options import ReadOptions, pairs_of
 from pckid.frontends.tables import text
 from pckid.frontends.tables.headers import unique_names
 from pckid.frontends.tables.preparing import prepare
@@ -192,6 +193,33 @@ def test_the_encoding_that_is_likely_is_named(tmp_path):
     path.write_bytes(b"preis\n\x81\n")  # which cp1252 lacks
     with pytest.raises(TableError, match="perhaps latin-1"):
         read_source(str(path))
+
+
+def test_a_file_in_two_encodings_is_refused_with_its_lines(tmp_path):
+    path, rows = tmp_path / "t.csv", ["town", "Köln", "Ulm", "Zürich"]
+    path.write_bytes(
+        b"\n".join(row.encode() for row in rows) + "\nKöln\nGraz\nZürich".encode("cp1252")
+    )
+    for how in (ReadOptions(), ReadOptions(fallback_encoding="cp1252")):
+        with pytest.raises(TableError, match=r"line 2, .* in 2 lines: 5, 7\. No") as refused:
+            open_table(str(path), how, take_advice=True)
+        assert refused.value.fixes == ()
+    read = open_table(str(path), ReadOptions(encoding="cp1252")).data["town"].to_pylist()
+    assert read[3:] == ["Köln", "Graz", "Zürich"]
+
+
+def test_what_a_file_needs_to_be_read_is_advice_that_can_be_taken(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe;b\n1;5\n2;3\n3;4\nSource: us".encode("cp1252"))
+    with pytest.raises(TableError):
+        open_table(str(path))
+    table = open_table(str(path), take_advice=True)
+    assert (table.reading.encoding, table.reading.skip_last, table.n_rows) == ("cp1252", 1, 3)
+    fixes = [fix for note in table.notes for fix in note.data["fixes"]]
+    assert pairs_of(fixes) == [("encoding", "cp1252"), ("skip_last", 1)]
+    frame, notes = read_table(path, take_advice=True)
+    assert frame["größe"].tolist() == [1, 2, 3]
+    assert all("Advice taken: " in note for note in notes[:2])
 
 
 def test_blank_lines_before_the_header_are_skipped(tmp_path):

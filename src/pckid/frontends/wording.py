@@ -39,7 +39,7 @@ NOTES = {
     "left_out/duration": "Left out, because they hold durations ({say[dates]} takes them as "
     "hours): {columns!l}.",
     "numbers_read": "Numbers read in {columns!l}: {how}.",
-    "advice_taken": "Advice taken: {fixes}",
+    "advice_taken": "{told}Advice taken: {fixes}",
     "rows_above": "The names of the columns are in line {row:d}; what stands above them is left "
     "out ({say[skip_first]} takes it).",
     "rows_above/sheet": "The names of the columns are in row {row:d} of sheet {sheet!q}; what "
@@ -275,6 +275,7 @@ def write_note(note: Fact, words: Dialect) -> str:
             more["how"] = explain_reading(data["reading"], words)
         case "advice_taken":
             more["fixes"] = words.write(data["fixes"])
+            more["told"] = f"{data['told']} " if "told" in data else ""
         case "rows_above" if "sheet" in data:
             key += "/sheet"
         case "words_kept":

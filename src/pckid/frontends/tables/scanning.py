@@ -36,6 +36,10 @@ from pckid.frontends.tables.table import FileTable, Part, Sheet
 from pckid.frontends.tables.text import TextFormat, open_text
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
 
+# What is advised with its value where a table cannot be read otherwise. A title above the table may
+# be a header with cells too few.
+_CLEAR = ("encoding", "skip_last")
+
 
 @dataclass(frozen=True)
 class OpenTable:
@@ -142,18 +146,36 @@ class OpenTable:
         return replace(self, data=data, added=frozenset(names))
 
 
-def open_table(source: str | Source, options: ReadOptions | None = None) -> OpenTable:
+def open_table(
+    source: str | Source, options: ReadOptions | None = None, *, take_advice: bool = False
+) -> OpenTable:
     """Read a table.
 
     `source` is the path of a file or of a folder of Parquet files, or "-" for standard input; or
-    the bytes of a file. A TableError says why it cannot be read, and what to do.
+    the bytes of a file. A TableError says why it cannot be read, and what to do. With advice, that
+    is done where it is clear, and noted.
     """
     given = options or ReadOptions()
-    if isinstance(source, str) and os.path.isdir(source):
+    if isinstance(source, str) and not os.path.isdir(source):
+        source = find_source(source)
+    try:
+        return _open_as_given(source, given)
+    except TableError as error:
+        advised = [f for f in error.fixes if f.option in _CLEAR and not getattr(given, f.option)]
+        if not (take_advice and advised):
+            raise
+        table = open_table(source, given.with_fixes(advised), take_advice=True)
+        taken = Fact("advice_taken", {"fixes": advised, "told": str(error)})
+        return replace(table, notes=(taken, *table.notes))
+
+
+def _open_as_given(source: str | Source, given: ReadOptions) -> OpenTable:
+    """Read a folder of Parquet files or the bytes of a file, and leave rows out as asked."""
+    if isinstance(source, str):
         files = [Source(path) for path in find_files(source)]
         table = OpenTable(source, *read_parquet(source, files))
     else:
-        table = _open_file(find_source(source) if isinstance(source, str) else source, given)
+        table = _open_file(source, given)
     is_sheet = any(part.sheet for part in table.parts)
     if given.sheet is not None and not is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from pckid._utils.text import counted
+from pckid._utils.text import counted, list_first
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ReadOptions, set_option
 from pckid.frontends.tables.findings import Fact
@@ -122,13 +122,15 @@ def _decode(source: Source, start: bytes, given: ReadOptions) -> tuple[bytes, st
     if source.unpacker is not None:  # Unpacked once without being kept, a large one is refused.
         for _ in source.pieces():
             pass
-    tried = [encoding]
-    if encoding == "utf-8" and given.fallback_encoding:
-        tried.append(given.fallback_encoding)
-    for name in tried:
+    refused = None
+    try:
+        return _decode_as(source, encoding), encoding
+    except UnicodeError:
+        refused = _not_decoded(source, encoding)
+    if encoding == "utf-8" and given.fallback_encoding and refused.fixes:  # Else no encoding fits.
         with suppress(UnicodeError):
-            return _decode_as(source, name), name
-    raise _not_decoded(source, tried[-1])
+            return _decode_as(source, given.fallback_encoding), given.fallback_encoding
+    raise refused
 
 
 def _decode_as(source: Source, encoding: str) -> bytes:
@@ -145,20 +147,34 @@ def _decode_as(source: Source, encoding: str) -> bytes:
 
 
 def _not_decoded(source: Source, encoding: str) -> TableError:
-    content, likely = b"".join(source.pieces()), "cp1252"
-    try:
-        content.decode(encoding)
-    except UnicodeError as error:
-        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-    try:
-        content.decode(likely)
-    except UnicodeError:
-        likely = "latin-1"
+    """Make the error for a text in another encoding, or in several of them."""
+    content = b"".join(source.pieces())
+    lines = enumerate(content.splitlines() if encoding == "utf-8" else [], 1)
+    beyond = [(number, _is_text(line, encoding)) for number, line in lines if not line.isascii()]
+    other = [number for number, fits in beyond if not fits]
+    if 0 < len(other) < len(beyond):
+        line = next(number for number, fits in beyond if fits)
+        listed = list_first([f"{number:d}" for number in other])
+        return TableError(
+            f"{source.name} is UTF-8 in some lines, such as line {line}, and something else in "
+            f"{counted(len(other), 'line')}: {listed}. No encoding fits all of them. Save the "
+            "whole file as UTF-8."
+        )
+    likely = "cp1252" if _is_text(content, "cp1252") else "latin-1"
+    where = f" (line {other[0]})" if other else ""
     return TableError(
-        f"{source.name} is not {encoding} text (line {line}). Save it as UTF-8, or say how it is "
-        f"encoded, perhaps {likely}.",
+        f"{source.name} is not {encoding} text{where}. Save it as UTF-8, or say how it is encoded, "
+        f"perhaps {likely}.",
         set_option("encoding", likely),
     )
+
+
+def _is_text(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeError:
+        return False
+    return True
 
 
 def sniff(
