@@ -68,7 +68,7 @@ def prepare(
         table, options = use_known_columns(table, options, known)
         absent = [name for name in known.names if name in table.added]
         facts = [Fact("columns_absent", {"columns": absent})] if absent else []
-    found = _prepare_once(table, options, known)
+    found = prepare_once(table, options, known)
     taken: list[Fact] = []
     while options.take_advice and len(taken) < _MAX_ROUNDS:
         fresh = [fix for fix in advice(found.problems) if _changes(fix, table, options)]
@@ -82,7 +82,7 @@ def prepare(
             if option == "drop_rows":
                 here = set(map(str, table.parts[0].numbers))
                 table = table.without_rows([row for row in value.split(",") if row in here])
-        found = _prepare_once(table, options, known)
+        found = prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
 
@@ -98,7 +98,7 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     return options.with_fixes([fix]) != options
 
 
-def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None) -> Prepared:
+def prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None = None) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
@@ -128,7 +128,7 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     rows_below = find_rows_below_names(problems, columns, table)
     if rows_below is not None:  # What they hide shows at once.
         table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
-        below = _prepare_once(table, options, known)
+        below = prepare_once(table, options, known)
         return replace(below, problems=(rows_below, *below.problems))
     joined = [
         Fact("spellings_joined", {"column": name, "texts": texts})
