@@ -492,6 +492,33 @@ def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prep
         for name, k in (("x1", 7), ("x2", 11), ("x3", 13))
     }
     found = prepared(columns)
-    assert {each.fix for each in found.problems} == {(set_option("drop_rows", "8,20,32,44,51,56"),)}
+    drops = tuple(set_option("drop_rows", str(i + 2)) for i in sorted(heads))
+    assert {each.fix for each in found.problems} == {drops}
     taken = prepared(columns, take_advice=True)
     assert (taken.names, taken.X.shape, taken.stops) == (("x1", "x2", "x3"), (54, 3), False)
+
+
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_headings_that_repeat_are_left_out_and_single_words_are_missing(prepared, n_rows):
+    heads = [0, 9, 17][-n_rows:]
+    columns = {
+        name: [name if i in heads else cell for i, cell in enumerate(cells)]
+        for name, cells in {"age": NUMBERS, "site": ["A", "B"] * 15, "size": SIZES[:30]}.items()
+    }
+    columns["age"][20] = columns["size"][22] = "low"
+    found = prepared(columns)
+    drops = [set_option("drop_rows", str(i + 2)) for i in heads]
+    assert [list(each.fix) for each in found.problems] == [[*drops, take_as_missing("low")]] * 2
+    taken = prepared(columns, take_advice=True)
+    assert (taken.stops, len(taken.X), np.isnan(taken.X).sum()) == (False, 30 - n_rows, 2)
+    assert sorted(taken.counts["site"]) == ["A", "B"]
+
+
+def test_rows_with_words_for_missing_are_data(prepared):
+    columns = {"lead": [*NUMBERS], "zinc": NUMBERS[::-1], "site": ["A", "B"] * 15}
+    columns["lead"][7] = columns["zinc"][7] = "n.d."  # the same text
+    found = prepared(columns)
+    assert {fix.option for each in found.problems for fix in each.fix} == {"na_values"}
+    columns["zinc"][7] = columns["lead"][3] = "trace"  # that stands alone elsewhere
+    found = prepared(columns)
+    assert {fix.option for each in found.problems for fix in each.fix} == {"na_values"}

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import threading
 
 import pyarrow as pa
@@ -40,9 +41,10 @@ def rows_of(content: str, size: int):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(text, "_BLOCK", size)
             patch.setattr(text, "_BYTES_PER_COLUMN", 1)
-            found = text.read_text(content.encode(), TextFormat(",", ".", 2), "t.csv", False)
+            found, lines = text.read_text(content.encode(), TextFormat(",", ".", 2), "t.csv", False)
     except TableError as error:
         return str(error)
+    assert len(lines) == found.num_rows
     return [tuple(row.values()) for row in found.to_pylist()]
 
 
@@ -69,14 +71,18 @@ def test_any_cells_come_back(rows, size):
 )
 def test_lines_above_and_records_below_are_left_out(rows, size, n_below, above, end):
     sink = io.StringIO(newline="")
-    csv.writer(sink, lineterminator=end * 2, quoting=csv.QUOTE_ALL).writerows(rows)
+    begins = []
+    for row in rows:  # with a blank line below
+        begins.append(len(above) + len(re.findall("\r\n?|\n", sink.getvalue())) + 1)
+        csv.writer(sink, lineterminator=end * 2, quoting=csv.QUOTE_ALL).writerow(row)
     content = "".join(line + end for line in above) + sink.getvalue()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "_BLOCK", size)
         kind = TextFormat(",", ".", 2, len(above))
-        table = text.read_text(content.encode(), kind, "t.csv", False, n_below)
+        table, lines = text.read_text(content.encode(), kind, "t.csv", False, n_below)
     found = [tuple(row.values()) for row in table.to_pylist()]
-    assert found == rows[: max(len(rows) - n_below, 0)]
+    n_kept = max(len(rows) - n_below, 0)
+    assert (found, list(lines)) == (rows[:n_kept], begins[:n_kept])
 
 
 @pytest.mark.parametrize("n_rows", [20, 300_000])
@@ -250,16 +256,26 @@ def test_rows_are_left_out_by_the_numbers_that_doubts_give(tmp_path):
     lines[3], lines[8] = "North,3", "All of it,"
     path.write_text("\n".join(["a,b", *lines]))
     [doubt] = prepare(open_table(str(path))).problems
-    assert (doubt.code, doubt.data["rows"]) == ("text among numbers", [4, 9])
-    one = prepare(open_table(str(path), ReadOptions(drop_rows=("4",))))
-    assert (one.table.n_rows, one.problems[0].data["rows"]) == (39, [9])
-    assert one.problems[0].data["where"] == "row 9"
-    both = prepare(open_table(str(path), ReadOptions(drop_rows=("4", "9"))))
+    assert (doubt.code, doubt.data["rows"]) == ("text among numbers", [5, 10])
+    one = prepare(open_table(str(path), ReadOptions(drop_rows=("5",))))
+    assert (one.table.n_rows, one.problems[0].data["rows"]) == (39, [10])
+    assert one.problems[0].data["where"] == "line 10"
+    both = prepare(open_table(str(path), ReadOptions(drop_rows=("5", "10"))))
     kept = [float(line.split(",")[0]) for i, line in enumerate(lines) if i not in (3, 8)]
     assert (both.problems, both.X[:, 0].tolist()) == ((), kept)
-    for wrong in ("0", "41", "x"):
+    for wrong in ("0", "1", "42", "x"):
         with pytest.raises(OptionError):
             open_table(str(path), ReadOptions(drop_rows=(wrong,)))
+
+
+def test_the_lines_of_a_text_count_its_title_names_blank_lines_and_breaks_in_cells(tmp_path):
+    path = tmp_path / "t.csv"
+    numbers = [f"{i}.5,{i * i % 7}" for i in range(9)]
+    path.write_text("\n".join(["a title", "", "a,b", *numbers, "", '"1\n.5",2', "3,x", "", ""]))
+    found = prepare(open_table(str(path)))
+    assert [doubt.data["where"] for doubt in found.problems] == ["line 14", "line 16"]
+    skipped = prepare(open_table(str(path), ReadOptions(skip_below=2)))
+    assert [doubt.data["where"] for doubt in skipped.problems] == ["line 14", "line 16"]
 
 
 def test_rows_of_a_sheet_are_left_out_by_its_own_numbers(tmp_path):

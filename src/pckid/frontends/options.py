@@ -118,7 +118,7 @@ class ReadOptions(_Fixed):
         shows="N",
     )
     drop_rows: tuple[str, ...] = _option(
-        (), "Rows of a text file or sheet to leave out, by their numbers as notes give them.",
+        (), "Rows to leave out: the lines of a text file in which they begin, or rows of a sheet.",
         shows="ROWS",
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ from pckid.frontends.tables.table import count_different, release_memory
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
 # What fixes a column that a model knows, and one that cases need: neither can be dropped.
-_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below"})
+_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below", "drop_rows"})
 _FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
 
 
@@ -79,9 +79,7 @@ def prepare(
         for option, value in pairs_of(fresh):
             table = table.without_last(value) if option == "skip_last" else table
             table = table.without_first(value) if option == "skip_below" else table
-            if option == "drop_rows":
-                here = set(map(str, table.parts[0].numbers))
-                table = table.without_rows([row for row in value.split(",") if row in here])
+            table = table.without_rows([value]) if option == "drop_rows" else table
         found = prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
@@ -94,7 +92,7 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     if option == "skip_below":
         return value > table.n_skipped
     if option == "drop_rows":
-        return not {*value.split(",")}.isdisjoint(map(str, table.parts[0].numbers))
+        return int(value) in table.parts[0].numbers
     return options.with_fixes([fix]) != options
 
 

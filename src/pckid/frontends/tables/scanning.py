@@ -98,7 +98,7 @@ class OpenTable:
     def without_first(self, n_rows: int) -> OpenTable:
         """Leave out the rows below the names of a text file, or of each sheet.
 
-        Those left out already count. The rows of a text count from the first that is kept.
+        Those left out already count.
         """
         more = n_rows - self.n_skipped
         if more <= 0:
@@ -108,15 +108,13 @@ class OpenTable:
             is_out[part.start : part.start + min(more, len(part.numbers))] = True
         kept = self._without(is_out)
         parts = tuple(
-            part._replace(sheet=Sheet(part.sheet.name, part.sheet.first + more))
-            if part.sheet
-            else part._replace(numbers=before.numbers[: len(part.numbers)])
-            for before, part in zip(self.parts, kept.parts, strict=True)
+            part._replace(sheet=part.sheet and Sheet(part.sheet.name, part.sheet.first + more))
+            for part in kept.parts
         )
         return replace(kept, n_skipped=n_rows, parts=parts)
 
     def without_rows(self, given: Sequence[str]) -> OpenTable:
-        """Leave out rows of a text file or sheet by their numbers, as notes give them."""
+        """Leave out rows of a text file by their lines, or of a sheet by their numbers."""
         numbers = [part.strip() for each in given for part in each.split(",")]
         if not all(number.isdecimal() for number in numbers):
             raise OptionError(f"{', '.join(given)!r} are no numbers of rows.", "drop_rows")
@@ -125,7 +123,7 @@ class OpenTable:
         wanted, here = set(map(int, numbers)), self.parts[0].numbers
         absent = sorted(wanted.difference(here))
         if absent:
-            raise OptionError(f"the table has no row {absent[0]:,}.", "drop_rows")
+            raise OptionError(f"the table has no {self.parts[0].unit} {absent[0]:,}.", "drop_rows")
         return self._without(np.isin(here, list(wanted)))
 
     def _without(self, is_out: np.ndarray) -> OpenTable:
@@ -213,7 +211,8 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
     elif start.startswith(STATISTICS):
         data = read_statistics(source)
     else:
-        data, kind, facts = open_text(source, start, given)
+        data, kind, facts, lines = open_text(source, start, given)
+        parts = (Part(source, 0, lines, given.skip_last, unit="line"),)
     if start.startswith((ZIP, OLE, *STATISTICS)):
         names, renamed = unique_names(data.column_names)
         data, facts = data.rename_columns(names), (*facts, *renamed)
