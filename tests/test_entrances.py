@@ -165,5 +165,5 @@ def test_a_plain_text_file_comes_in_batches_and_another_is_refused(tmp_path, rng
     assert found[0] == found[1]
     frame["x"] = [f"{value:.2f} kg" for value in frame["x"]]
     frame.to_csv(path, index=False)
-    with pytest.raises(TableError, match="'x' not plain"):
+    with pytest.raises(TableError, match="'x' is not plain"):
         shell.main(["cluster", path, *OPTIONS, "--stream"], standalone_mode=False)

@@ -113,7 +113,7 @@ def test_single_rows_are_left_out_by_an_answer():
     cells = [f"{i * 7 % 11 + 0.5},{i * 5 % 13}" for i in range(20)]
     app = page("a,b", *cells, "all,7", *cells)
     app = press(app, "Leave the row out")
-    assert app.session_state["settings"].upload.reading.drop_rows == ("21",)
+    assert app.session_state["settings"].upload.reading.drop_rows == ("22",)
     assert options(app).drop == ()
     assert "40 rows" in app.title[0].value
     assert "✓ Nothing to settle." in [each.value for each in app.markdown]

@@ -357,3 +357,15 @@ def test_new_rows_in_another_unit_are_pointed_out(pckid, tmp_path):
     assert [(each.column, each.data) for each in done.told("other unit")] == [
         (f"x{j}", {"unit": new[j], "expected": old[j]}) for j in (0, 3, 7)
     ]
+
+
+def test_headings_that_repeat_are_advised_to_be_left_out(pckid, tmp_path, golden):
+    rng = np.random.default_rng(0)
+    rows = [f"{'AB'[i % 2]},{rng.normal() + 6 * (i % 2):.2f},{rng.normal():.2f}" for i in range(40)]
+    text = "\n".join("site,age,size\n" + "\n".join(rows[i : i + 10]) for i in range(0, 40, 10))
+    (tmp_path / "t.csv").write_text(text + "\n")
+    refused = pckid("cluster", "t.csv", "-k", "2", *QUICK)
+    golden(refused.err)
+    done = pckid("cluster", "t.csv", "-k", "2", *QUICK, "--yes", "--out", "o.csv", "--save", "m")
+    assert (done.code, len((tmp_path / "o.csv").read_text().splitlines())) == (0, 41)
+    golden(pckid("predict", "m", "t.csv").err, "predict")

@@ -32,7 +32,7 @@ def tables(tmp_path):
     ("name", "sentence"),
     [
         ("text.csv", "Column 'b' holds text"),
-        ("inf.csv", "infinite number in row 2."),
+        ("inf.csv", "infinite number in line 3."),
         ("ragged.csv", "has 1 cell,"),
         ("empty.csv", "empty.csv is empty."),
         ("header.csv", "no rows below"),

@@ -41,7 +41,7 @@ def test_known_rows_name_clusters_in_the_file_the_words_and_the_model(customers,
     assert [conflict["row"] for conflict in found["known_conflicts"]] == [7]
     note = told.only_told("known_rows")
     assert (note.data["n_rows"], note.data["n_groups"]) == (4, 2)
-    assert [tuple(each) for each in note.data["conflicts"]] == [(8, "few", "many")]
+    assert [tuple(each) for each in note.data["conflicts"]] == [("line 9", "few", "many")]
     with open(out, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [rows[i]["cluster_name"] for i in (0, 1, 7, 9)] == ["few", "many", "few", "many"]

@@ -169,7 +169,7 @@ def test_lines_are_inspected_as_they_are_clustered(pckid, run, visits):
     assert labels_of("clusters.csv").index.tolist() == visits["patient"].unique().tolist()
     assert "--case needs --time" in pckid("inspect", "visits.csv", "--case", "patient").err
     visits.assign(date="soon").to_csv("visits.csv", index=False)
-    assert "'soon' in row 1," in pckid("inspect", "visits.csv", *HOW).err
+    assert "'soon' in line 2," in pckid("inspect", "visits.csv", *HOW).err
 
 
 def test_many_texts_stop_only_where_they_would_be_categories(pckid, visits):
@@ -244,10 +244,10 @@ def test_bins_and_static_columns_are_chosen(run):
 @pytest.mark.parametrize(
     ("column", "values", "words"),
     [
-        ("date", ["Monday", "Tuesday"], "'Monday' in row 1,"),
+        ("date", ["Monday", "Tuesday"], "'Monday' in line 2,"),
         ("date", ["2024-01-15", "03/04/2024"], "--dates date=day-first"),
-        ("date", ["2024-01-15", ""], "100 rows, first in row 2"),
-        ("patient", ["a", ""], "case in row 2"),
+        ("date", ["2024-01-15", ""], "100 rows, first in line 3"),
+        ("patient", ["a", ""], "case in line 3"),
         (
             "sex",
             ["f", "m"],

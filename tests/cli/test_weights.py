@@ -52,7 +52,7 @@ def test_may_be_written_otherwise_in_later_rows(pckid, survey, monkeypatch, cell
 
 @pytest.mark.parametrize(
     ("cell", "words"),
-    [("", "nothing in row 2"), ("-1.5", "holds -1.5 in row 2"), ("often", "often")],
+    [("", "nothing in line 3"), ("-1.5", "holds -1.5 in line 3"), ("often", "often")],
 )
 def test_that_are_none_are_refused(pckid, tmp_path, cell, words):
     (tmp_path / "t.csv").write_text(f"a,b,weight\n1,2,1\n2,3,{cell}\n3,1,1\n")

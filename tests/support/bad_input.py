@@ -135,8 +135,8 @@ NOTED = {
 }
 # These are bad tables: exit code 3, nothing written, and these words.
 BAD = {
-    "an infinite number": (csv(put(17, 2, -np.inf)), "'c' holds an infinite number in row 18"),
-    "`1e999` as text": (b"a,b\n1e999,2\n3,4\n5,7\n", "infinite number in row 1"),
+    "an infinite number": (csv(put(17, 2, -np.inf)), "'c' holds an infinite number in line 19"),
+    "`1e999` as text": (b"a,b\n1e999,2\n3,4\n5,7\n", "infinite number in line 2"),
     "nothing observed at all": (csv(np.full((20, 4), np.nan)), NONE),
     "fewer rows than clusters": (csv(X[:2]), "3 clusters need at least 3"),
     "no rows": (b"a,b,c,d\n", "has no rows below its header"),

@@ -47,7 +47,7 @@ NOTES = [
     Fact("spellings_joined", {"column": "sex", "texts": {"f": "F"}}),
     Fact("columns_absent", {"columns": ["sbp", "age"]}),
     Fact("header_in_doubt", {"row": 2, "unit": "line"}),
-    Fact("quoted_rows", {"column": "note", "row": 17, "n_rows": 3}),
+    Fact("quoted_rows", {"column": "note", "line": 17, "n_rows": 3}),
     Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),
     Fact("code_unmatched", {"text": "-99"}),
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),
@@ -59,7 +59,7 @@ NOTES = [
     Fact("unclustered", {"n_unclustered": 2, "n_rows": 90}),
     Fact("replaced", {"column": "cluster"}),
     Fact("known_limit", {"n_rows": 30_000, "n_compared": 10_000}),
-    Fact("known_rows", {"n_rows": 12, "n_groups": 2, "conflicts": [(4, "ill", "well")]}),
+    Fact("known_rows", {"n_rows": 12, "n_groups": 2, "conflicts": [("line 4", "ill", "well")]}),
 ]
 
 

@@ -473,6 +473,16 @@ def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepare
     assert not prepared({"region": ["NA", *["EU", "AS"] * 20], "x": (NUMBERS * 2)[:41]}).problems
 
 
+def test_a_content_may_be_a_value_in_one_column_alone(prepared):
+    columns = {"kind": ["NA", "EU", "AS"] * 10, "x": ["NA", *NUMBERS[1:]]}
+    found = prepared(columns, not_missing=["kind=NA"])
+    assert (found.counts["kind"]["NA"], np.isnan(found.X[:, 1]).sum()) == (10, 1)
+    assert codes_of(prepared(columns, not_missing=["NA"])) == ["text among numbers"]
+    for absent in ("kimd=NA", "EU"):
+        with pytest.raises(OptionError, match="usually means missing"):
+            prepared(columns, not_missing=[absent])
+
+
 def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prepared):
     heads = {7, 19, 31, 43, 50, 55}
     columns = {
@@ -480,6 +490,33 @@ def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prep
         for name, k in (("x1", 7), ("x2", 11), ("x3", 13))
     }
     found = prepared(columns)
-    assert {each.fix for each in found.problems} == {(Fix("drop_rows", "8,20,32,44,51,56"),)}
+    drops = tuple(Fix("drop_rows", str(i + 2)) for i in sorted(heads))
+    assert {each.fix for each in found.problems} == {drops}
     taken = prepared(columns, take_advice=True)
     assert (taken.names, taken.X.shape, taken.stops) == (("x1", "x2", "x3"), (54, 3), False)
+
+
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_headings_that_repeat_are_left_out_and_single_words_are_missing(prepared, n_rows):
+    heads = [0, 9, 17][-n_rows:]
+    columns = {
+        name: [name if i in heads else cell for i, cell in enumerate(cells)]
+        for name, cells in {"age": NUMBERS, "site": ["A", "B"] * 15, "size": SIZES[:30]}.items()
+    }
+    columns["age"][20] = columns["size"][22] = "low"
+    found = prepared(columns)
+    drops = [Fix("drop_rows", str(i + 2)) for i in heads]
+    assert [list(each.fix) for each in found.problems] == [[*drops, take_as_missing("low")]] * 2
+    taken = prepared(columns, take_advice=True)
+    assert (taken.stops, len(taken.X), np.isnan(taken.X).sum()) == (False, 30 - n_rows, 2)
+    assert sorted(taken.counts["site"]) == ["A", "B"]
+
+
+def test_rows_with_words_for_missing_are_data(prepared):
+    columns = {"lead": [*NUMBERS], "zinc": NUMBERS[::-1], "site": ["A", "B"] * 15}
+    columns["lead"][7] = columns["zinc"][7] = "n.d."  # the same text
+    found = prepared(columns)
+    assert {fix.option for each in found.problems for fix in each.fix} == {"na_values"}
+    columns["zinc"][7] = columns["lead"][3] = "trace"  # that stands alone elsewhere
+    found = prepared(columns)
+    assert {fix.option for each in found.problems for fix in each.fix} == {"na_values"}

@@ -235,8 +235,8 @@ def test_a_long_line_below_unnamed_row_names_is_no_title(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (['1,"x,2', "3,y,4", '5,"z",6'], {"column": "b", "row": 2, "n_rows": 2}),
-        (['1,"x,2', '5,"z",6'], {"column": "b", "row": 2, "n_rows": 1}),
+        (['1,"x,2', "3,y,4", '5,"z",6'], {"column": "b", "line": 3, "n_rows": 2}),
+        (['1,"x,2', '5,"z",6'], {"column": "b", "line": 3, "n_rows": 1}),
         (['1,"x', 'y, z",2'], None),
         (['1,"x, y",2'], None),
     ],

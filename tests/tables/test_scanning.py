@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import threading
 
 import pyarrow as pa
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
+from pckid import read_table
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.options import ReadOptions
+from pckid.frontends.options import ReadOptions, pairs_of
 from pckid.frontends.tables import text
 from pckid.frontends.tables.headers import unique_names
 from pckid.frontends.tables.preparing import prepare
@@ -39,9 +41,10 @@ def rows_of(content: str, size: int):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(text, "_BLOCK", size)
             patch.setattr(text, "_BYTES_PER_COLUMN", 1)
-            found = text.read_text(content.encode(), TextFormat(",", ".", 2), "t.csv", False)
+            found, lines = text.read_text(content.encode(), TextFormat(",", ".", 2), "t.csv", False)
     except TableError as error:
         return str(error)
+    assert len(lines) == found.num_rows
     return [tuple(row.values()) for row in found.to_pylist()]
 
 
@@ -68,14 +71,18 @@ def test_any_cells_come_back(rows, size):
 )
 def test_lines_above_and_records_below_are_left_out(rows, size, n_below, above, end):
     sink = io.StringIO(newline="")
-    csv.writer(sink, lineterminator=end * 2, quoting=csv.QUOTE_ALL).writerows(rows)
+    begins = []
+    for row in rows:  # with a blank line below
+        begins.append(len(above) + len(re.findall("\r\n?|\n", sink.getvalue())) + 1)
+        csv.writer(sink, lineterminator=end * 2, quoting=csv.QUOTE_ALL).writerow(row)
     content = "".join(line + end for line in above) + sink.getvalue()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "_BLOCK", size)
         kind = TextFormat(",", ".", 2, len(above))
-        table = text.read_text(content.encode(), kind, "t.csv", False, n_below)
+        table, lines = text.read_text(content.encode(), kind, "t.csv", False, n_below)
     found = [tuple(row.values()) for row in table.to_pylist()]
-    assert found == rows[: max(len(rows) - n_below, 0)]
+    n_kept = max(len(rows) - n_below, 0)
+    assert (found, list(lines)) == (rows[:n_kept], begins[:n_kept])
 
 
 @pytest.mark.parametrize("n_rows", [20, 300_000])
@@ -194,6 +201,33 @@ def test_the_encoding_that_is_likely_is_named(tmp_path):
         read_source(str(path))
 
 
+def test_a_file_in_two_encodings_is_refused_with_its_lines(tmp_path):
+    path, rows = tmp_path / "t.csv", ["town", "Köln", "Ulm", "Zürich"]
+    path.write_bytes(
+        b"\n".join(row.encode() for row in rows) + "\nKöln\nGraz\nZürich".encode("cp1252")
+    )
+    for how in (ReadOptions(), ReadOptions(fallback_encoding="cp1252")):
+        with pytest.raises(TableError, match=r"line 2, .* in 2 lines: 5, 7\. No") as refused:
+            open_table(str(path), how, take_advice=True)
+        assert refused.value.fixes == ()
+    read = open_table(str(path), ReadOptions(encoding="cp1252")).data["town"].to_pylist()
+    assert read[3:] == ["Köln", "Graz", "Zürich"]
+
+
+def test_what_a_file_needs_to_be_read_is_advice_that_can_be_taken(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe;b\n1;5\n2;3\n3;4\nSource: us".encode("cp1252"))
+    with pytest.raises(TableError):
+        open_table(str(path))
+    table = open_table(str(path), take_advice=True)
+    assert (table.reading.encoding, table.reading.skip_last, table.n_rows) == ("cp1252", 1, 3)
+    fixes = [fix for note in table.notes for fix in note.data["fixes"]]
+    assert pairs_of(fixes) == [("encoding", "cp1252"), ("skip_last", 1)]
+    frame, notes = read_table(path, take_advice=True)
+    assert frame["größe"].tolist() == [1, 2, 3]
+    assert all("Advice taken: " in note for note in notes[:2])
+
+
 def test_blank_lines_before_the_header_are_skipped(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\n\r\na\n1\n\n2\n")
@@ -222,16 +256,26 @@ def test_rows_are_left_out_by_the_numbers_that_doubts_give(tmp_path):
     lines[3], lines[8] = "North,3", "All of it,"
     path.write_text("\n".join(["a,b", *lines]))
     [doubt] = prepare(open_table(str(path))).problems
-    assert (doubt.code, doubt.data["rows"]) == ("text among numbers", [4, 9])
-    one = prepare(open_table(str(path), ReadOptions(drop_rows=("4",))))
-    assert (one.table.n_rows, one.problems[0].data["rows"]) == (39, [9])
-    assert one.problems[0].data["where"] == "row 9"
-    both = prepare(open_table(str(path), ReadOptions(drop_rows=("4", "9"))))
+    assert (doubt.code, doubt.data["rows"]) == ("text among numbers", [5, 10])
+    one = prepare(open_table(str(path), ReadOptions(drop_rows=("5",))))
+    assert (one.table.n_rows, one.problems[0].data["rows"]) == (39, [10])
+    assert one.problems[0].data["where"] == "line 10"
+    both = prepare(open_table(str(path), ReadOptions(drop_rows=("5", "10"))))
     kept = [float(line.split(",")[0]) for i, line in enumerate(lines) if i not in (3, 8)]
     assert (both.problems, both.X[:, 0].tolist()) == ((), kept)
-    for wrong in ("0", "41", "x"):
+    for wrong in ("0", "1", "42", "x"):
         with pytest.raises(OptionError):
             open_table(str(path), ReadOptions(drop_rows=(wrong,)))
+
+
+def test_the_lines_of_a_text_count_its_title_names_blank_lines_and_breaks_in_cells(tmp_path):
+    path = tmp_path / "t.csv"
+    numbers = [f"{i}.5,{i * i % 7}" for i in range(9)]
+    path.write_text("\n".join(["a title", "", "a,b", *numbers, "", '"1\n.5",2', "3,x", "", ""]))
+    found = prepare(open_table(str(path)))
+    assert [doubt.data["where"] for doubt in found.problems] == ["line 14", "line 16"]
+    skipped = prepare(open_table(str(path), ReadOptions(skip_below=2)))
+    assert [doubt.data["where"] for doubt in skipped.problems] == ["line 14", "line 16"]
 
 
 def test_rows_of_a_sheet_are_left_out_by_its_own_numbers(tmp_path):

@@ -46,7 +46,7 @@ class DatasetRows(BlockedRows):
 
     `columns` are those to cluster by, all by default; `known` is the column with the groups of rows
     that are known, or an array of them (n_rows,). Cells that equal one of `missing`, by their text,
-    are missing.
+    are missing; these are those of all columns, or of each by its name.
     """
 
     lazy = False
@@ -57,7 +57,7 @@ class DatasetRows(BlockedRows):
         known: Any = None,
         *,
         columns: Sequence[str] | None = None,
-        missing: Sequence[str] = (),
+        missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
     ) -> None:
         self.dataset, self.known = dataset, known
         schema = dataset.schema if isinstance(dataset, ds.Dataset) else dataset.projected_schema
@@ -65,8 +65,15 @@ class DatasetRows(BlockedRows):
         self.columns = [name for name in columns or schema.names if name not in aside]
         _check_schema(schema, self.columns)
         self.texts = [name for name in self.columns if holds_texts(schema.field(name).type)]
-        self.missing = frozenset(text.strip().lower() for text in missing)
-        self.codes = [float(text) for text in self.missing if _is_number(text)]
+        named = [*self.columns, *aside]
+        given = missing if isinstance(missing, Mapping) else dict.fromkeys(named, missing)
+        self.missing = {
+            name: frozenset(text.strip().lower() for text in given.get(name, ())) for name in named
+        }
+        self.codes = {
+            name: [float(text) for text in texts if _is_number(text)]
+            for name, texts in self.missing.items()
+        }
         self.template = pa.table({name: pa.array([], pa.float64()) for name in self.columns})
         self.drawn: dict[tuple[Any, ...], Survey] = {}  # by seed, size and logarithms
         self.counts = self._count_texts()
@@ -163,25 +170,25 @@ class DatasetRows(BlockedRows):
         for j, name in enumerate(self.columns):
             if j in self.categories:
                 codes = {text: float(code) for code, text in enumerate(self.categories[j])}
-                X[:, j] = _encode(self._cells(data.column(name)), codes)
+                X[:, j] = _encode(self._cells(data, name), codes)
             else:
                 X[:, j] = _to_floats(data.column(name))
-        if self.codes:
-            numbers = [j for j in range(X.shape[1]) if j not in self.categories]
-            X[:, numbers] = np.where(np.isin(X[:, numbers], self.codes), np.nan, X[:, numbers])
+                if self.codes[name]:
+                    X[np.isin(X[:, j], self.codes[name]), j] = np.nan
         known = None if groups is None else groups[start : start + len(X)]
         if isinstance(self.known, str):
-            cells = self._cells(data.column(self.known)).to_pylist()
+            cells = self._cells(data, self.known).to_pylist()
             known = read_known(["" if cell is None else cell for cell in cells], len(cells))
         return Batch(start, data.select(list(others)), X, known)
 
-    def _cells(self, column: Any) -> Any:
+    def _cells(self, data: Any, name: str) -> Any:
         """Write the cells of a column as texts, each different one once; null where missing."""
+        column = data.column(name)
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         texts = [None if cell is None else as_text(cell) for cell in coded.dictionary.to_pylist()]
-        absent = {"", *self.missing}
+        absent = {"", *self.missing[name]}
         texts = [None if text is None or text.strip().lower() in absent else text for text in texts]
         named = pa.array(texts, pa.large_string())
         n_bytes = pc.sum(pc.binary_length(named).take(coded.indices)).as_py() or 0
@@ -194,7 +201,7 @@ class DatasetRows(BlockedRows):
         counts: dict[str, Counter[str]] = {name: Counter() for name in self.texts}
         for _, data in self._tables(self.texts, _MAX_ROWS) if self.texts else ():
             for name, found in counts.items():
-                seen = pc.value_counts(self._cells(data.column(name)).drop_null()).to_pylist()
+                seen = pc.value_counts(self._cells(data, name).drop_null()).to_pylist()
                 found.update({each["values"]: each["counts"] for each in seen})
                 if len(found) > MAX_CATEGORIES:
                     raise ValueError(

@@ -123,7 +123,7 @@ def read_table(path: str | os.PathLike[str], **options: Any) -> TableFrame:
         raise TypeError(f"read_table has no parameter {min(unknown)!r}.")
     reading, columns = pick_options(options)
     try:
-        prepared = prepare(open_table(path, reading), columns)
+        prepared = prepare(open_table(path, reading, take_advice=columns.take_advice), columns)
     except OptionError as error:
         named = " and ".join(map(as_parameter, error.options))
         raise TableError(f"{path}: {error} See {named}.") from None

@@ -113,7 +113,7 @@ class ReadOptions(_Fixed):
         shows="N",
     )
     drop_rows: tuple[str, ...] = _option(
-        (), "Rows of a text file or sheet to leave out, by their numbers as notes give them.",
+        (), "Rows to leave out: the lines of a text file in which they begin, or rows of a sheet.",
         shows="ROWS",
     )  # fmt: skip
 
@@ -179,8 +179,9 @@ class ColumnOptions(_Fixed):
         label="Cells that mean missing, besides empty ones, NA and the like", shows="[NAME=]TEXT",
     )  # fmt: skip
     not_missing: tuple[str, ...] = _option(
-        (), "Contents of cells that usually mean missing, and are values here.",
-        label="Cells that are values, though they often mean missing", shows="TEXT",
+        (), "Contents of cells that usually mean missing, and are values here, or kind=NA in one "
+        "column.", label="Cells that are values, though they often mean missing",
+        shows="[NAME=]TEXT",
     )  # fmt: skip
     ignore_case: bool = _option(
         False, "Whether categories that differ in capitals and blanks only are one: f and F."

@@ -49,6 +49,7 @@ from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN
+from pckid.frontends.tables.table import name_row
 from pckid.frontends.tables.workbook_writing import Share, Sheets
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import (
@@ -261,8 +262,11 @@ class Clustering:
         if hasattr(estimator, "known_groups_"):
             groups, titles = estimator.known_groups_, cluster_titles(estimator)
             counts = {"n_rows": sum(each.n_rows for each in groups), "n_groups": len(groups)}
+            # Rows of a data set, and cases, have no place of their own.
+            of_file = self.rows is None and self.prepared.series is None
+            parts = self.prepared.table.parts if of_file else ()
             conflicts = [
-                (each.row + 1, each.group, titles[each.cluster])
+                (name_row(parts, each.row + 1), each.group, titles[each.cluster])
                 for each in estimator.known_conflicts_
             ]
             notes.append(Fact("known_rows", {**counts, "conflicts": conflicts}))

@@ -39,7 +39,7 @@ NOTES = {
     "left_out/duration": "Left out, because they hold durations ({say[dates]} takes them as "
     "hours): {columns!l}.",
     "numbers_read": "Numbers read in {columns!l}: {how}.",
-    "advice_taken": "Advice taken: {fixes}",
+    "advice_taken": "{told}Advice taken: {fixes}",
     "rows_above": "The names of the columns are in line {row:d}; what stands above them is left "
     "out ({say[skip_first]} takes it).",
     "rows_above/sheet": "The names of the columns are in row {row:d} of sheet {sheet!q}; what "
@@ -58,8 +58,9 @@ NOTES = {
     "{columns!l}.",
     "header_in_doubt": "The names of the columns are taken from {unit} {row:d}, which looks "
     "like data ({say[header]} takes it as such).",
-    "quoted_rows": "Row {row:,} holds as many line breaks and delimiters in its cell of {column!q} "
-    "as {n_rows:+row} would have. If it should be several rows, close the quote of that cell.",
+    "quoted_rows": "The row in line {line:,} holds as many line breaks and delimiters in its cell "
+    "of {column!q} as {n_rows:+row} would have. If it should be several rows, close the quote of "
+    "that cell.",
     "code_unmatched": "No cell of the table is {text!q}, which was to mean missing.",
     "same_columns": "Sheet {sheet!q} is read; {others!q} {others:has|have} the same columns and "
     "{others:is|are} not ({all} takes all).",
@@ -275,6 +276,7 @@ def write_note(note: Fact, words: Dialect) -> str:
             more["how"] = explain_reading(data["reading"], words)
         case "advice_taken":
             more["fixes"] = words.write(data["fixes"])
+            more["told"] = f"{data['told']} " if "told" in data else ""
         case "rows_above" if "sheet" in data:
             key += "/sheet"
         case "words_kept":
@@ -290,7 +292,7 @@ def write_note(note: Fact, words: Dialect) -> str:
             key += "/known"
         case "known_rows" if data["conflicts"]:
             wrong = [
-                f"row {r} ({brief(a)}, looks like {brief(b)})" for r, a, b in data["conflicts"]
+                f"{where} ({brief(a)}, looks like {brief(b)})" for where, a, b in data["conflicts"]
             ]
             key, more = f"{key}/conflicts", {"n_wrong": len(wrong), "wrong": list_first(wrong)}
     return _fill(NOTES[key], (), {**data, **more, "say": words.names})
@@ -402,6 +404,17 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
             more["leave"] = f"If the text means missing: {write(fix)}. Otherwise leave"
             if words.settled:
                 return f"{more['leave'][:-6]} correct such cells, or leave them empty."
+        case "text among numbers" if fix[0].option == "drop_rows":
+            drops = [each for each in fix if each.option == "drop_rows"]
+            one = len(drops) == 1
+            told = f"Other columns hold text in {'that row' if one else 'these rows'}, too: if "
+            told += "it is" if one else "they are"
+            told += f" no data, leave {'it' if one else 'them'} out ({write(drops)})."
+            if data["codes"]:
+                told += f" If the text means missing: {write(data['codes'])}."
+            if words.settled:
+                return f"{told} Otherwise correct such cells, or leave them empty."
+            more["leave"], data = f"{told} Otherwise leave", {**data, "rows": []}
         case "text among numbers":
             more["leave"] = "Otherwise leave" if number_hint(data["example"]) else "Leave"
         case "limits":

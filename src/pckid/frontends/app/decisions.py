@@ -249,7 +249,9 @@ def list_offers(doubt: Doubt) -> list[Offer]:
             if fix and fix[0].option == "na_values":
                 return [("Treat as missing", fix), *offers, *more]
             if fix and fix[0].option == "drop_rows":
-                return [*more, *offers]
+                codes = data["codes"]
+                missing = [("Treat as missing", codes)] if codes else []
+                return [(which, fix), *missing, *offers]
             return [*(offers if not fix or fix[0].option == "drop" else offers[::-1]), *more]
         case "spelling variants" if fix:
             return [("Take as one", fix), ("Leave as it is", ())]

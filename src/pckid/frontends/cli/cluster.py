@@ -126,8 +126,9 @@ def _open(
 ) -> tuple[Prepared, DatasetRows | None]:
     """Read a table whole and prepare it; or in batches, if asked to, or if it is large."""
     if given.stream or (not in_memory and is_large(given.table)):
+        opened = open_dataset(given.table, reading, columns)
         remark(f"{given.table} is read in batches; it need not fit in memory.")
-        return open_dataset(given.table, reading, columns)
+        return opened
     table = open_and_tell(given.table, reading, take_advice=columns.take_advice)
     given.outcomes = named_columns(table, given.outcomes, "outcomes")
     columns = replace(columns, drop=(*columns.drop, *given.outcomes))

@@ -37,8 +37,6 @@ _HELPS = {
     "skip_first": "{} leaves out such a title.",
     "skip_last": "{} leaves out such lines.",
 }
-# What an error names with its value. A title above the table may be a header with cells too few.
-_READ_WITH = ("encoding", "skip_last")
 
 
 def tell_notes(notes: Iterable[Fact]) -> None:
@@ -48,23 +46,8 @@ def tell_notes(notes: Iterable[Fact]) -> None:
 
 
 def open_and_tell(source: str, reading: ReadOptions, *, take_advice: bool) -> OpenTable:
-    """Open a table, and say what was decided about it.
-
-    With advice: where an error names an option and its value, such as an encoding, it is said, and
-    the table is read with it.
-    """
-    try:
-        table = open_table(source, reading)
-    except TableError as error:
-        fixes = [
-            fix
-            for fix in error.fixes
-            if fix.option in _READ_WITH and not getattr(reading, fix.option)
-        ]
-        if not (take_advice and fixes and source != "-"):
-            raise
-        note(explain_error(error))
-        return open_and_tell(source, reading.with_fixes(fixes), take_advice=True)
+    """Open a table, and say what was decided about it."""
+    table = open_table(source, reading, take_advice=take_advice)
     tell_notes(table.notes)
     return table
 

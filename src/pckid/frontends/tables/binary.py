@@ -17,6 +17,7 @@ from pckid.frontends.tables.table import Part, as_whole
 
 _ROWS_AT_ONCE = 1 << 14
 _STAT_ROWS = 1 << 16
+_IN_PARTS = "Give some of its rows or columns; `pckid cluster --stream` reads all in batches."
 PARQUET = b"PAR1"
 ARROW = (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
 SPSS = (b"$FL2", b"$FL3")
@@ -88,7 +89,7 @@ def parse_parquet(source: Source, name: str, before: int, most: int) -> Iterator
     groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
     # What is written once and repeated counts as often as it is read.
     n_bytes = sum(max(g.total_byte_size, 8 * g.num_rows * len(schema)) for g in groups)
-    refuse_large(before + n_bytes, name, most)
+    refuse_large(before + n_bytes, name, most, _IN_PARTS)
     yield {
         "names": schema.names,
         "types": [str(kind) for kind in schema.types],
@@ -99,7 +100,7 @@ def parse_parquet(source: Source, name: str, before: int, most: int) -> Iterator
     for batch in file.iter_batches(_ROWS_AT_ONCE):
         table = as_known_types(pa.Table.from_batches([batch]))
         before += table.nbytes + _named_bytes(table)
-        refuse_large(before, name, most)
+        refuse_large(before, name, most, _IN_PARTS)
         yield table
 
 

@@ -21,7 +21,12 @@ from pckid.frontends.tables.kinds import (
     ReadingRules,
     read_columns,
 )
-from pckid.frontends.tables.numbers import MissingTokens, holds_token, split_token
+from pckid.frontends.tables.numbers import (
+    MISSING_TEXTS,
+    MissingTokens,
+    holds_token,
+    split_token,
+)
 from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.table import name_row
 
@@ -31,23 +36,42 @@ _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 def find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
     """List contents that are to mean missing and are those of no cell.
 
-    One for a column that lacks it, or for no column of the table, such as "age=-9", is an error.
+    One for a column that lacks it, or for no column of the table, is an error.
     """
     waiting = {token: split_token(token, table.names) for token in options.na_values}
     for token, (name, text) in list(waiting.items()):
         searched = [name] if name else table.names
         if any(holds_token(table.rows, each, text) for each in searched):
             del waiting[token]
-    for token, (name, text) in waiting.items():
-        absent = token.rpartition("=")[0]
-        if absent and not name:
-            raise OptionError(_no_such_column(absent, table.names), "na_values")
+    check_tokens(table.names, waiting, options.not_missing)
+    for name, text in waiting.values():
         if name:
             raise OptionError(
                 f"no cell of column '{brief(name)}' is '{brief(text)}', which was to mean missing.",
                 "na_values",
             )
         yield Fact("code_unmatched", {"text": text})
+
+
+def check_tokens(
+    names: Sequence[str], unmatched: Iterable[str], not_missing: Iterable[str]
+) -> None:
+    """Raise for a content of a column that is not among `names`, such as "age=-9".
+
+    Also for one that is to be a value, and is one in any case.
+    """
+    for token in unmatched:
+        absent = token.rpartition("=")[0]
+        if absent and absent not in names:
+            raise OptionError(_no_such_column(absent, names), "na_values")
+    for token in not_missing:
+        _, text = split_token(token, names)
+        if text.strip().lower() not in MISSING_TEXTS:
+            raise OptionError(
+                f"'{brief(text)}' is no content that usually means missing, such as NA, nor one of "
+                "a column of the table, such as COLUMN=NA.",
+                "not_missing",
+            )
 
 
 def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
@@ -142,7 +166,7 @@ def named_columns(
     return list(dict.fromkeys(found))
 
 
-def _no_such_column(name: str, names: list[str]) -> str:
+def _no_such_column(name: str, names: Sequence[str]) -> str:
     near = _nearest_name(name, names)
     listed = ", ".join(brief(other) for other in names[:12])
     hint = f"The columns are: {listed}" if near is None else f"Did you mean '{brief(near)}'?"

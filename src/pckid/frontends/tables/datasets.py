@@ -14,15 +14,17 @@ import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.parquet
 
-from pckid._utils.text import brief, list_first
+from pckid._utils.text import brief, join_words
 from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.options import ColumnOptions, Fix, ReadOptions
 from pckid.frontends.tables.binary import ARROW, PARQUET, find_files
-from pckid.frontends.tables.choosing import choose_columns
+from pckid.frontends.tables.choosing import check_tokens, choose_columns
+from pckid.frontends.tables.findings import Fact, advice
 from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.preparing import prepare, prepare_once
 from pckid.frontends.tables.scanning import OpenTable, open_table
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.table import Part
@@ -30,10 +32,9 @@ from pckid.frontends.tables.table import Part
 # A text is held as texts and as numbers; of a table in memory a fit makes as much again.
 _GROWTH = {"csv": 2.5, "parquet": 1.0, "ipc": 1.0}
 _SHARE = 1 / 4
-_SAMPLE = 1 << 22
+_SAMPLE, _SAMPLE_ROWS = 1 << 22, 100_000
 # What a table in memory can be read by, and a data set cannot.
-_NOT_HERE = ("categorical", "numbers", "dates", "limits", "not_missing", "weights", "lines",
-             "ignore_case")  # fmt: skip
+_NOT_HERE = ("categorical", "numbers", "dates", "limits", "weights", "lines", "ignore_case")
 _NOR = ("sheet", "skip_below", "skip_last", "drop_rows", "fallback_encoding")
 _INSTEAD = (
     "Write it as Parquet with columns of numbers and of texts, or cluster a sample of its rows and "
@@ -90,40 +91,62 @@ def _unpacked(path: str) -> int:
 def open_dataset(
     path: str, reading: ReadOptions, options: ColumnOptions
 ) -> tuple[Prepared, DatasetRows]:
-    """Open a file or folder as a data set, and choose its columns."""
+    """Open a file or folder as a data set, and choose its columns.
+
+    Advice that can be taken is on codes for missing, by the rows of a sample.
+    """
     asked = [key for key in _NOT_HERE if getattr(options, key)]
     asked += [key for key in _NOR if getattr(reading, key)]
     if asked:
         raise OptionError(f"{path} is read in batches, where this cannot be chosen.", asked[0])
     kind = find_format(path)
     if kind is None:
-        raise TableError(f"{path!r} cannot be read in batches. Give Parquet, Arrow or plain CSV.")
+        raise TableError(
+            f"{path!r} cannot be read in batches, as Parquet, Arrow and uncompressed CSV can."
+        )
     try:
         if kind == "csv":
             opened = _open_text(path, reading, options)
         else:
             opened = ds.dataset(find_files(path) if os.path.isdir(path) else path, format=kind)
-        return _choose(path, opened, reading, options)
+        prepared, rows = _choose(path, opened, reading, options)
+        advised = _find_codes(prepared.table, rows) if options.take_advice else []
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(f"{path}: {brief(str(error).splitlines()[0], 200)}. {_INSTEAD}") from None
+    if not advised:
+        return prepared, rows
+    prepared, rows = open_dataset(path, reading, options.with_fixes(advised))
+    taken = Fact("advice_taken", {"fixes": advised})
+    return replace(prepared, notes=(taken, *prepared.notes)), rows
+
+
+def _find_codes(table: OpenTable, rows: DatasetRows) -> list[Fix]:
+    """List what would take numbers as missing that look like codes for that, by some rows."""
+    X = rows.survey(0, _SAMPLE_ROWS).rows
+    numbers = {name: X[:, j] for j, name in enumerate(rows.columns) if j not in rows.categories}
+    found = prepare(replace(table, data=pa.table(numbers))).problems if numbers else ()
+    return [fix for fix in advice(found) if fix.option == "na_values"]
 
 
 def _open_text(path: str, reading: ReadOptions, options: ColumnOptions) -> Any:
     """Open a text file whose columns are plain, as its first rows show."""
     first = b"".join(islice(Source(path).pieces(_SAMPLE), 1))
     head = Source(path, stored=first[: first.rfind(b"\n") + 1] or first)
-    found = prepare(open_table(head, reading), replace(options, take_advice=False))
+    # A content that is to mean missing may stand further below.
+    found = prepare_once(open_table(head, reading), options)
     kind, kinds = found.table.text, {n: r.kind for n, r in found.readings.items()}
     odd = [n for n, r in found.readings.items() if r.kind == "number" and not r.is_plain]
     odd += [problem.column for problem in found.problems if problem.stops]
     if odd or kind is None:
-        named = list_first([f"'{brief(name)}'" for name in dict.fromkeys(odd)])
-        raise TableError(f"{path} is too large to be read whole, and {named} not plain. {_INSTEAD}")
+        named = join_words([f"'{brief(name)}'" for name in dict.fromkeys(odd)], 5)
+        is_plain = "is not plain" if len(set(odd)) == 1 else "are not plain"
+        raise TableError(f"{path} cannot be read in batches: {named} {is_plain}. {_INSTEAD}")
     types = {
         n: pa.float64() if kinds.get(n) == "number" else pa.string() for n in found.table.names
     }
-    missing = [text for text in found.rules.missing.texts if text.isascii()]
-    spelled = sorted({*missing, *map(str.upper, missing), "NaN", "N/A", *options.na_values})
+    missing = found.rules.missing.texts
+    usual = [token for token in MISSING_TOKENS if token.lower() in missing]
+    spelled = sorted({*missing, *map(str.upper, missing), *usual, *options.na_values})
     form = ds.CsvFileFormat(
         pyarrow.csv.ParseOptions(delimiter=kind.delimiter, newlines_in_values=False),
         read_options=pyarrow.csv.ReadOptions(
@@ -131,8 +154,7 @@ def _open_text(path: str, reading: ReadOptions, options: ColumnOptions) -> Any:
             skip_rows=kind.n_above + reading.header,
         ),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=types, null_values=spelled, strings_can_be_null=True,
-            decimal_point=kind.decimal,
+            column_types=types, null_values=spelled, decimal_point=kind.decimal,
         ),
     )  # fmt: skip
     schema = pa.schema([(name, types[name]) for name in found.table.names])
@@ -153,13 +175,16 @@ def _choose(
     left_out |= {name: "date" for name in names if name not in used}
     if not used:
         raise OptionError("No column is left to cluster.", "columns", "drop")
+    check_tokens(schema.names, options.na_values, options.not_missing)
+    tokens = MissingTokens.with_defaults(options.na_values, options.not_missing, schema.names)
+    missing = {name: list(tokens.of(name).among_texts.texts) for name in schema.names}
     try:
-        rows = DatasetRows(opened, options.known, columns=used, missing=options.na_values)
+        rows = DatasetRows(opened, options.known, columns=used, missing=missing)
     except ValueError as error:
         raise TableError(f"{path}: {error}") from None
     readings = {n: Reading("category" if n in rows.counts else "number") for n in used}
     prepared = Prepared(
-        table, options, tuple(used), left_out, readings, ReadingRules(), options.row_names,
+        table, options, tuple(used), left_out, readings, ReadingRules(tokens), options.row_names,
         np.empty((0, len(used))), {}, rows.counts,
     )  # fmt: skip
     return prepared, rows

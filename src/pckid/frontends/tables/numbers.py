@@ -61,23 +61,24 @@ class MissingTokens(NamedTuple):
         names: Sequence[str] = (),
         limits: str = "",
     ) -> "MissingTokens":
-        """Add tokens to the default list; one that reads as a number matches by value.
+        """Add tokens to the default list, and take some from it.
 
-        "age=-9" is a token of column `age` alone, if there is such a column among `names`.
+        One that reads as a number matches by value; "age=-9" is a token of column `age` alone, if
+        there is such a column among `names`.
         """
-        tokens = MISSING_TEXTS - {token.strip().lower() for token in not_missing}
-        by_column: dict[str, list[str]] = {"": []}
-        for token in extra:
-            name, text = split_token(token, names)
-            by_column.setdefault(name, []).append(text)
-        base = cls(tokens, (), tokens.intersection(WORDS), {}, limits)._with(by_column.pop(""))
-        return base._replace(columns={n: base._with(codes) for n, codes in by_column.items()})
+        given: dict[str, tuple[list[str], list[str]]] = {"": ([], [])}
+        for place, tokens in enumerate((extra, not_missing)):
+            for name, text in (split_token(token, names) for token in tokens):
+                given.setdefault(name, ([], []))[place].append(text)
+        base = cls(MISSING_TEXTS, (), frozenset(WORDS), {}, limits)._with(*given.pop(""))
+        return base._replace(columns={name: base._with(*some) for name, some in given.items()})
 
-    def _with(self, extra: Sequence[str]) -> "MissingTokens":
-        """Add tokens that were given."""
-        texts = {token.strip().lower() for token in extra}
+    def _with(self, extra: Sequence[str], not_missing: Sequence[str]) -> "MissingTokens":
+        """Add tokens, and take others away."""
+        added, taken = ({text.strip().lower() for text in some} for some in (extra, not_missing))
         numbers = *self.numbers, *filter(math.isfinite, map(_as_number, extra))
-        return self._replace(texts=self.texts | texts, numbers=numbers, words=self.words - texts)
+        texts, words = (self.texts - taken) | added, self.words - taken - added
+        return self._replace(texts=texts, numbers=numbers, words=words)
 
     def of(self, name: str) -> "MissingTokens":
         """Give what counts as missing in one column."""

@@ -47,7 +47,7 @@ from pckid.frontends.tables.table import count_different, release_memory
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
 # What fixes a column that a model knows, and one that cases need: neither can be dropped.
-_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below"})
+_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below", "drop_rows"})
 _FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
 
 
@@ -68,7 +68,7 @@ def prepare(
         table, options = use_known_columns(table, options, known)
         absent = [name for name in known.names if name in table.added]
         facts = [Fact("columns_absent", {"columns": absent})] if absent else []
-    found = _prepare_once(table, options, known)
+    found = prepare_once(table, options, known)
     taken: list[Fact] = []
     while options.take_advice and len(taken) < _MAX_ROUNDS:
         fresh = [fix for fix in advice(found.problems) if _changes(fix, table, options)]
@@ -79,10 +79,8 @@ def prepare(
         for option, value in pairs_of(fresh):
             table = table.without_last(value) if option == "skip_last" else table
             table = table.without_first(value) if option == "skip_below" else table
-            if option == "drop_rows":
-                here = set(map(str, table.parts[0].numbers))
-                table = table.without_rows([row for row in value.split(",") if row in here])
-        found = _prepare_once(table, options, known)
+            table = table.without_rows([value]) if option == "drop_rows" else table
+        found = prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
 
@@ -94,11 +92,11 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     if option == "skip_below":
         return value > table.n_skipped
     if option == "drop_rows":
-        return not {*value.split(",")}.isdisjoint(map(str, table.parts[0].numbers))
+        return int(value) in table.parts[0].numbers
     return options.with_fixes([fix]) != options
 
 
-def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None) -> Prepared:
+def prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None = None) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
@@ -128,7 +126,7 @@ def _prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None)
     rows_below = find_rows_below_names(problems, columns, table)
     if rows_below is not None:  # What they hide shows at once.
         table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
-        below = _prepare_once(table, options, known)
+        below = prepare_once(table, options, known)
         return replace(below, problems=(rows_below, *below.problems))
     joined = [
         Fact("spellings_joined", {"column": name, "texts": texts})

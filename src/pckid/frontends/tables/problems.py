@@ -1,7 +1,7 @@
 """Everything that is wrong or doubtful about the columns of a table, as plain data."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +14,7 @@ from pckid._utils.text import number_hint
 from pckid.frontends.options import Fix, drop_column, read_as, take_as_missing
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_numbers
-from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules, fold_text
+from pckid.frontends.tables.kinds import NUMERIC, Columns, Reading, ReadingRules, fold_text
 from pckid.frontends.tables.meanings import looks_like_identifier
 from pckid.frontends.tables.numbers import LIMIT, NotNumbers
 from pckid.frontends.tables.scanning import OpenTable
@@ -93,6 +93,9 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
         if reading.kind == "number" and name not in others
     ]
     names = list(columns.readings)
+    # Rows of one text or sheet have numbers by which they can be left out.
+    can_go = len(rows.parts) == 1 and bool(rows.text or rows.parts[0].sheet)
+    apart = _find_rows_of_text(columns, table) if can_go else None
     extra = find_totals({names[j]: columns.X[:, j] for j in measured}, table)
     codes = find_codes(columns.X, measured)
     n_coded = Counter(code.value for some in codes.values() for code in some)
@@ -109,7 +112,7 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
         if extra and wrong and wrong.row > len(columns.X) - extra.data["n_rows"]:
             extra = extra._replace(stops=True)
         elif wrong:
-            found.append(_text_among_numbers(name, wrong, rows, counts, reading))
+            found.append(_text_among_numbers(name, wrong, rows, counts, reading, apart))
         elif name in counts:
             found += _category_problems(name, counts[name])
         else:
@@ -125,31 +128,33 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Doubt("outlier", name, (), {"value": f"{outlier:g}"}))
             found += _number_problems(name, values, reading, rows)
-    found = _leave_rows_out(found, table)
     return [extra, *found] if extra else found
 
 
-def _leave_rows_out(problems: list[Doubt], table: OpenTable) -> list[Doubt]:
-    """Advise to leave rows out in which several columns hold text, such as headings that repeat.
+def _find_rows_of_text(columns: Columns, table: OpenTable) -> set[int]:
+    """Find rows, counted from 1, that are no data, such as headings that repeat.
 
-    So where columns would be dropped for these rows; and of one column, only few rows are listed.
+    Most columns of numbers hold text there, and not all the same. A text that is in other rows,
+    too, rather means that something is missing.
     """
-    texts = [p for p in problems if p.code == "text among numbers" and p.data["rows"]]
-    n_columns = Counter(tuple(p.data["rows"]) for p in texts)
-    drops = [p for p in texts if n_columns[tuple(p.data["rows"])] > 1]
-    drops = [p for p in drops if p.fix[0].option == "drop"]
-    rows = sorted({row for problem in drops for row in problem.data["rows"]})
-    fix = Fix("drop_rows", ",".join([*table.reading.drop_rows, *map(str, rows)]))
-
-    def settle(problem: Doubt) -> Doubt:
-        if problem in drops:
-            return problem._replace(fix=(fix,))
-        listed = problem.data.get("rows", ())
-        if len(listed) > _FEW_ROWS and n_columns[tuple(listed)] == 1:
-            return problem._replace(data={**problem.data, "rows": []})
-        return problem
-
-    return [settle(problem) if problem in texts else problem for problem in problems]
+    held = defaultdict[int, dict[str, str]](dict)  # texts among numbers, by row and column
+    for name, found in columns.wrong.items():
+        cells = table.data.column(name)
+        for row in found.rows:
+            held[row][name] = str(cells[row - 1]).strip()
+    numeric = [reading.kind in NUMERIC for reading in columns.readings.values()]
+    rows = set()
+    for row, texts in held.items():
+        others = (table.data.column(name)[row - 1] for name in columns.wrong.keys() - texts.keys())
+        n_numbers = np.isfinite(columns.X[row - 1, numeric]).sum() + sum(c.is_valid for c in others)
+        if len(set(texts.values())) > 1 and len(texts) > n_numbers:
+            rows.add(row)
+    while True:
+        single = {text for row in held.keys() - rows for text in held[row].values()}
+        apart = {row for row in rows if single.isdisjoint(held[row].values())}
+        if apart == rows:
+            return apart
+        rows = apart
 
 
 def find_known_groups(columns: Columns, rules: ReadingRules) -> Doubt | None:
@@ -239,12 +244,16 @@ def _text_among_numbers(
     rows: FileTable,
     counts: Mapping[str, Counter[str]],
     reading: Reading,
+    apart: set[int] | None,
 ) -> Doubt:
-    """Report text in a column of numbers; `counts` are texts of other columns."""
+    """Report text in a column of numbers; `counts` are texts of other columns.
+
+    Rows `apart`, counted from 1, are no data; None: no row can be left out.
+    """
     data = found._asdict() | {"where": "" if found.by_type else name_row(rows.parts, found.row)}
-    # Rows of one text or sheet have numbers by which they can be left out.
-    can_go = len(rows.parts) == 1 and bool(rows.text or rows.parts[0].sheet)
-    data["rows"] = [int(rows.parts[0].numbers[row - 1]) for row in found.rows if can_go]
+    gone = [row for row in found.rows if row in (apart or ())]
+    few_rows = found.rows if apart is not None and len(found.rows) <= _FEW_ROWS else ()
+    data["rows"] = [int(rows.parts[0].numbers[row - 1]) for row in gone or few_rows]
     if found.by_type:
         return Doubt("no numbers", name, (), data, (drop_column(name),), True)
     few = len(found.texts) <= _MAX_CODES and 2 * found.n_cells < found.n_observed
@@ -262,6 +271,12 @@ def _text_among_numbers(
         return Doubt("limits", name, (found.row,), data, fix, True)
     fix = codes if found.all_texts and few and plain else (drop_column(name),)
     fix = (read_as(name, "category"),) if fix == codes and coded else fix
+    if gone:
+        cells = [rows.data.column(name)[row - 1] for row in set(found.rows).difference(gone)]
+        held = {str(cell).strip() for cell in cells}
+        data["codes"] = codes if fix == codes else ()
+        drops = (Fix("drop_rows", str(number)) for number in data["rows"])
+        fix = (*drops, *(code for code in codes if code.choice in held))
     return Doubt("text among numbers", name, (found.row,), data, fix, True)
 
 

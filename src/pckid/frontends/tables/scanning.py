@@ -36,6 +36,10 @@ from pckid.frontends.tables.table import FileTable, Part, Sheet
 from pckid.frontends.tables.text import TextFormat, open_text
 from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
 
+# What is advised with its value where a table cannot be read otherwise. A title above the table may
+# be a header with cells too few.
+_CLEAR = ("encoding", "skip_last")
+
 
 @dataclass(frozen=True)
 class OpenTable:
@@ -94,7 +98,7 @@ class OpenTable:
     def without_first(self, n_rows: int) -> OpenTable:
         """Leave out the rows below the names of a text file, or of each sheet.
 
-        Those left out already count. The rows of a text count from the first that is kept.
+        Those left out already count.
         """
         more = n_rows - self.n_skipped
         if more <= 0:
@@ -104,15 +108,13 @@ class OpenTable:
             is_out[part.start : part.start + min(more, len(part.numbers))] = True
         kept = self._without(is_out)
         parts = tuple(
-            part._replace(sheet=Sheet(part.sheet.name, part.sheet.first + more))
-            if part.sheet
-            else part._replace(numbers=before.numbers[: len(part.numbers)])
-            for before, part in zip(self.parts, kept.parts, strict=True)
+            part._replace(sheet=part.sheet and Sheet(part.sheet.name, part.sheet.first + more))
+            for part in kept.parts
         )
         return replace(kept, n_skipped=n_rows, parts=parts)
 
     def without_rows(self, given: Sequence[str]) -> OpenTable:
-        """Leave out rows of a text file or sheet by their numbers, as notes give them."""
+        """Leave out rows of a text file by their lines, or of a sheet by their numbers."""
         numbers = [part.strip() for each in given for part in each.split(",")]
         if not all(number.isdecimal() for number in numbers):
             raise OptionError(f"{', '.join(given)!r} are no numbers of rows.", "drop_rows")
@@ -121,7 +123,7 @@ class OpenTable:
         wanted, here = set(map(int, numbers)), self.parts[0].numbers
         absent = sorted(wanted.difference(here))
         if absent:
-            raise OptionError(f"the table has no row {absent[0]:,}.", "drop_rows")
+            raise OptionError(f"the table has no {self.parts[0].unit} {absent[0]:,}.", "drop_rows")
         return self._without(np.isin(here, list(wanted)))
 
     def _without(self, is_out: np.ndarray) -> OpenTable:
@@ -142,18 +144,36 @@ class OpenTable:
         return replace(self, data=data, added=frozenset(names))
 
 
-def open_table(source: str | Source, options: ReadOptions | None = None) -> OpenTable:
+def open_table(
+    source: str | Source, options: ReadOptions | None = None, *, take_advice: bool = False
+) -> OpenTable:
     """Read a table.
 
     `source` is the path of a file or of a folder of Parquet files, or "-" for standard input; or
-    the bytes of a file. A TableError says why it cannot be read, and what to do.
+    the bytes of a file. A TableError says why it cannot be read, and what to do. With advice, that
+    is done where it is clear, and noted.
     """
     given = options or ReadOptions()
-    if isinstance(source, str) and os.path.isdir(source):
+    if isinstance(source, str) and not os.path.isdir(source):
+        source = find_source(source)
+    try:
+        return _open_as_given(source, given)
+    except TableError as error:
+        advised = [f for f in error.fixes if f.option in _CLEAR and not getattr(given, f.option)]
+        if not (take_advice and advised):
+            raise
+        table = open_table(source, given.with_fixes(advised), take_advice=True)
+        taken = Fact("advice_taken", {"fixes": advised, "told": str(error)})
+        return replace(table, notes=(taken, *table.notes))
+
+
+def _open_as_given(source: str | Source, given: ReadOptions) -> OpenTable:
+    """Read a folder of Parquet files or the bytes of a file, and leave rows out as asked."""
+    if isinstance(source, str):
         files = [Source(path) for path in find_files(source)]
         table = OpenTable(source, *read_parquet(source, files))
     else:
-        table = _open_file(find_source(source) if isinstance(source, str) else source, given)
+        table = _open_file(source, given)
     is_sheet = any(part.sheet for part in table.parts)
     if given.sheet is not None and not is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
@@ -191,7 +211,8 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
     elif start.startswith(STATISTICS):
         data = read_statistics(source)
     else:
-        data, kind, facts = open_text(source, start, given)
+        data, kind, facts, lines = open_text(source, start, given)
+        parts = (Part(source, 0, lines, given.skip_last, unit="line"),)
     if start.startswith((ZIP, OLE, *STATISTICS)):
         names, renamed = unique_names(data.column_names)
         data, facts = data.rename_columns(names), (*facts, *renamed)

@@ -148,12 +148,12 @@ def _read_pipe(stream: Any, name: str, max_bytes: int) -> Source:
     return Source(name, max_bytes, b"".join(pieces))
 
 
-def refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
-    """Raise if a table takes more memory unpacked than was agreed to."""
+def refuse_large(n_bytes: int, name: str, max_bytes: int, what: str = "") -> None:
+    """Raise if a table takes more memory unpacked than was agreed to; say what to do."""
     if n_bytes > max_bytes:
         raise TableError(
             f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked, which is the limit. "
-            "Write it as Parquet, which is read in batches.",
+            f"{what or 'Write it as Parquet, which is read in batches.'}",
         )
 
 

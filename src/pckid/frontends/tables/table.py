@@ -28,10 +28,12 @@ class Part(NamedTuple):
 
     source: Source
     start: int  # number of the first row in the whole table
-    numbers: Sequence[int]  # of each row (n_rows,), as notes give it: of a sheet, the sheet's own
+    # Of each row (n_rows,), as notes give it: the line in which it begins, the sheet's own number.
+    numbers: Sequence[int]
     n_below: int = 0  # rows at the end of a text or sheet that are left out
     sheet: Sheet | None = None
     row_group: int | None = None  # of a Parquet file
+    unit: str = "row"  # what is numbered: a "line" of a text
 
 
 class FileTable(NamedTuple):
@@ -53,7 +55,7 @@ class FileTable(NamedTuple):
 
 
 def name_row(parts: Sequence[Part], row: int) -> str:
-    """Name the place of a row, counted from 1 in the whole table: in a sheet, or a row group."""
+    """Name the place of a row, counted from 1 in the whole table: by its line, sheet or group."""
     part = next((each for each in reversed(parts) if each.start < row), None)
     if part is None:
         return f"row {row:,}"
@@ -64,7 +66,7 @@ def name_row(parts: Sequence[Part], row: int) -> str:
     if part.row_group is not None:
         group = f"{part.source.name}, row group {part.row_group}"
         return f"row {row:,} ({group}, row {row - part.start:,} of it)"
-    return f"row {number:,}"
+    return f"{part.unit} {number:,}"
 
 
 def release_memory(table: FileTable) -> None:

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from pckid._utils.text import counted
+from pckid._utils.text import counted, list_first
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import Fix, ReadOptions
 from pckid.frontends.tables.findings import Fact
@@ -58,8 +59,11 @@ class TextFormat(NamedTuple):
 
 def open_text(
     source: Source, start: bytes, given: ReadOptions
-) -> tuple[Any, TextFormat, tuple[Fact, ...]]:
-    """Find out how a text is written and read it; give its rows as texts, its format, and notes."""
+) -> tuple[Any, TextFormat, tuple[Fact, ...], Sequence[int]]:
+    """Find out how a text is written, and read it.
+
+    Gives its rows as texts, its format, notes, and the lines in which the rows begin.
+    """
     if given.decimal not in (None, ".", ","):
         raise OptionError(f"{given.decimal!r} is neither '.' nor ','.", "decimal")
     delimiter, skip_first = given.delimiter, given.skip_first
@@ -93,12 +97,13 @@ def open_text(
     if given.header and kind.is_data:
         notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
     kind = kind._replace(encoding=encoding)
-    data = read_text(content, kind, source.name, given.header, given.skip_last)
+    data, lines = read_text(content, kind, source.name, given.header, given.skip_last)
     data, content = data.rename_columns(names), b""  # No longer needed: it is as large as the file.
     if swallowed := _find_quoted_rows(data, kind.delimiter):
-        keys = ("column", "row", "n_rows")
-        notes = *notes, Fact("quoted_rows", dict(zip(keys, swallowed, strict=True)))
-    return data, kind, notes
+        column, row, n_rows = swallowed
+        told = {"column": column, "line": lines[row], "n_rows": n_rows}
+        notes = *notes, Fact("quoted_rows", told)
+    return data, kind, notes, lines
 
 
 def _decode(source: Source, start: bytes, given: ReadOptions) -> tuple[bytes, str]:
@@ -122,13 +127,15 @@ def _decode(source: Source, start: bytes, given: ReadOptions) -> tuple[bytes, st
     if source.unpacker is not None:  # Unpacked once without being kept, a large one is refused.
         for _ in source.pieces():
             pass
-    tried = [encoding]
-    if encoding == "utf-8" and given.fallback_encoding:
-        tried.append(given.fallback_encoding)
-    for name in tried:
+    refused = None
+    try:
+        return _decode_as(source, encoding), encoding
+    except UnicodeError:
+        refused = _not_decoded(source, encoding)
+    if encoding == "utf-8" and given.fallback_encoding and refused.fixes:  # Else no encoding fits.
         with suppress(UnicodeError):
-            return _decode_as(source, name), name
-    raise _not_decoded(source, tried[-1])
+            return _decode_as(source, given.fallback_encoding), given.fallback_encoding
+    raise refused
 
 
 def _decode_as(source: Source, encoding: str) -> bytes:
@@ -145,20 +152,34 @@ def _decode_as(source: Source, encoding: str) -> bytes:
 
 
 def _not_decoded(source: Source, encoding: str) -> TableError:
-    content, likely = b"".join(source.pieces()), "cp1252"
-    try:
-        content.decode(encoding)
-    except UnicodeError as error:
-        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-    try:
-        content.decode(likely)
-    except UnicodeError:
-        likely = "latin-1"
+    """Make the error for a text in another encoding, or in several of them."""
+    content = b"".join(source.pieces())
+    lines = enumerate(content.splitlines() if encoding == "utf-8" else [], 1)
+    beyond = [(number, _is_text(line, encoding)) for number, line in lines if not line.isascii()]
+    other = [number for number, fits in beyond if not fits]
+    if 0 < len(other) < len(beyond):
+        line = next(number for number, fits in beyond if fits)
+        listed = list_first([f"{number:d}" for number in other])
+        return TableError(
+            f"{source.name} is UTF-8 in some lines, such as line {line}, and something else in "
+            f"{counted(len(other), 'line')}: {listed}. No encoding fits all of them. Save the "
+            "whole file as UTF-8."
+        )
+    likely = "cp1252" if _is_text(content, "cp1252") else "latin-1"
+    where = f" (line {other[0]})" if other else ""
     return TableError(
-        f"{source.name} is not {encoding} text (line {line}). Save it as UTF-8, or say how it is "
-        f"encoded, perhaps {likely}.",
+        f"{source.name} is not {encoding} text{where}. Save it as UTF-8, or say how it is encoded, "
+        f"perhaps {likely}.",
         Fix("encoding", likely),
     )
+
+
+def _is_text(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeError:
+        return False
+    return True
 
 
 def sniff(
@@ -273,11 +294,13 @@ def _records(
         csv.field_size_limit(limit)
 
 
-def read_text(content: bytes, kind: TextFormat, name: str, header: bool, n_below: int = 0) -> Any:
+def read_text(
+    content: bytes, kind: TextFormat, name: str, header: bool, n_below: int = 0
+) -> tuple[Any, Sequence[int]]:
     """Read a text as an Arrow table of texts (n_rows, n_columns), whose columns have no names yet.
 
-    The last `n_below` records are left out, whatever their length. A record of another length, and
-    a quote that is not closed, are errors.
+    Gives the lines, too, in which rows begin. The last `n_below` records are left out, whatever
+    their length. A record of another length, and a quote that is not closed, are errors.
     """
     ends = [0, *(found.end() for found in islice(_LINE_END.finditer(content), kind.n_above))]
     above, end = ends[min(kind.n_above, len(ends) - 1)], b""
@@ -301,6 +324,10 @@ def read_text(content: bytes, kind: TextFormat, name: str, header: bool, n_below
     if bad and bad[0].number <= n_records - n_below:
         raise _wrong_length(bad[0], n_records, kind, name, body)
     rest = found.slice(header, max(n_records - header - n_below, 0))
+    lines: Sequence[int] = range(kind.n_above + 1, kind.n_above + n_records + 1)
+    if _count_lines(content, above) != n_records:  # Blank lines, or cells of several lines
+        lines = _find_lines(kind, body)
+    lines = lines[header : header + rest.num_rows]
     last = found.column(kind.n_columns - 1)
     cell = last[-1].as_py() if len(last) else None
     if cell and cell.endswith(("\n", "\r")) and not content.rstrip().endswith(b'"'):
@@ -308,7 +335,16 @@ def read_text(content: bytes, kind: TextFormat, name: str, header: bool, n_below
         n_lines = kind.n_above + len(_LINE_END.findall(body)) - len(re.findall(r"\r\n?|\n", cell))
         raise _open_quote(name, n_lines + 1)
     pa.default_memory_pool().release_unused()
-    return rest
+    return rest, lines
+
+
+def _count_lines(content: bytes, above: int) -> int:
+    """Count the lines of a text from some place on, but for blank ones at its end."""
+    end = len(content)
+    while end > above and content[end - 1] in b"\r\n":
+        end -= 1
+    counts = [content.count(sign, above, end) for sign in (b"\n", b"\r", b"\r\n")]
+    return counts[0] + counts[1] - counts[2] + 1
 
 
 def _parse(body: Any, kind: TextFormat, block: int) -> tuple[Any, list[Any]]:
@@ -337,7 +373,7 @@ def _parse(body: Any, kind: TextFormat, block: int) -> tuple[Any, list[Any]]:
 def _find_quoted_rows(data: Any, delimiter: str) -> tuple[str, int, int] | None:
     """Find a cell with the line breaks and delimiters of whole rows: its quote is closed too late.
 
-    Gives its column, its row, counted from 1, and how many rows it would hold.
+    Gives its column, its row, counted from 0, and how many rows it would hold.
     """
     n_between = data.num_columns - 1
     for name, column in zip(data.column_names, data.columns, strict=True):
@@ -349,7 +385,7 @@ def _find_quoted_rows(data: Any, delimiter: str) -> tuple[str, int, int] | None:
             )
             row = pc.index(whole, True).as_py()
             if row >= 0:
-                return name, row + 1, n_breaks[row].as_py()
+                return name, row, n_breaks[row].as_py()
     return None
 
 
@@ -362,7 +398,7 @@ def _open_quote(name: str, line: int) -> TableError:
 
 def _wrong_length(row: Any, n_records: int, kind: TextFormat, name: str, body: Any) -> TableError:
     """Make the error for a line with a wrong number of cells; where it stands decides the fixes."""
-    line, n_cells = kind.n_above + _line_of(row.number, kind, body), row.actual_columns
+    line, n_cells = _find_lines(kind, body)[row.number - 1], row.actual_columns
     if row.text.count('"') % 2:
         return _open_quote(name, line)
     n_left = n_records - row.number + 1
@@ -382,18 +418,17 @@ def _wrong_length(row: Any, n_records: int, kind: TextFormat, name: str, body: A
     return TableError(told, *fixes)
 
 
-def _line_of(number: int, kind: TextFormat, body: Any) -> int:
-    """Find the line in which a record begins, both counted from 1."""
-    lines = io.TextIOWrapper(pa.BufferReader(body), "utf-8", newline="")
-    reader, limit = csv.reader(lines, delimiter=kind.delimiter), csv.field_size_limit()
+def _find_lines(kind: TextFormat, body: Any) -> list[int]:
+    """List the lines, counted from 1, in which records begin."""
+    text = io.TextIOWrapper(pa.BufferReader(body), "utf-8", newline="")
+    reader, limit = csv.reader(text, delimiter=kind.delimiter), csv.field_size_limit()
     csv.field_size_limit(_MAX_RECORD_LENGTH)
     try:
-        n_before = n_seen = 0
+        lines, n_before = [], kind.n_above
         for record in reader:
-            n_seen += bool(record) or kind.n_columns == 1
-            if n_seen == number:
-                break
-            n_before = reader.line_num
-        return n_before + 1
+            if record or kind.n_columns == 1:
+                lines.append(n_before + 1)
+            n_before = kind.n_above + reader.line_num
+        return lines
     finally:
         csv.field_size_limit(limit)
