@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -20,16 +21,16 @@ from pckid.describe.missingness import find_followed_missingness, find_selected_
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
 from pckid.input.known import in_order_of, read_groups
 from pckid.input.sentinels import describe_codes, find_codes
-from pckid.input.table import logs_as_scaled, standardise, standardise_at_home
+from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import categorical_mask, column_name
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.significance.comparison import ALPHA, MAX_NULL, MIN_ROWS, rows_to_compare
-from pckid.significance.ensemble import with_few_mixtures
+from pckid.significance.ensemble import cluster_some
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
-from pckid.spectral.clustering import cluster_by_numbers, recluster
+from pckid.spectral.clustering import cluster_by_numbers
 from pckid.spectral.membership import match_labels
 
 MAX_JUDGED = 3000  # the stability of so many rows is judged
@@ -571,23 +572,10 @@ def _find_again(
     """Cluster random halves of rows (n_judged,); fields of `Assessment`."""
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
-
-    def labels_of(drawn: np.ndarray, seed: int) -> np.ndarray:
-        model = with_few_mixtures(
-            estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
-        )
-        # As fit and predict, without all else that a fit finds.
-        training = model._train(model._draw(values[drawn], **model._needs()))
-        kernel, sample = training.kernel, training.drawn.sample
-        others = standardise(values, kernel.scaling, kernel.dtype)
-        how = model._clustering(n_clusters)
-        again = recluster(kernel, sample, [n_clusters], **how, others=others)[0]
-        # Some have values only in columns that do not vary in the resample.
-        return np.where(to_numpy(others.observed).any(axis=1), again, 0)
-
+    labels_of = partial(cluster_some, estimator, values, n_clusters)
     together = None if table.groups is None else table.groups[judged]
     how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
-    resamples = resample_clusters(labels_of, len(judged), *how)
+    resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
     rows = np.full(len(table.labels), np.nan)
     rows[judged] = stability.rows

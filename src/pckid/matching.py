@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import asarray_like, take_along, to_numpy
 from pckid._utils.markup import html_table, text_table
+from pckid._utils.parallel import n_threads
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words
 from pckid.blocks import blocked
@@ -22,8 +24,9 @@ from pckid.input.columns import as_frame
 from pckid.input.table import logs_as_scaled
 from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning
-from pckid.significance.ensemble import with_few_mixtures
+from pckid.significance.ensemble import cluster_some
 from pckid.significance.new_rows import compare_rows
+from pckid.significance.stability import resample_clusters
 from pckid.spectral.clustering import ClusteredSample
 
 MIN_OVERLAP = 0.5  # a match below this is none
@@ -410,7 +413,14 @@ def _judge_chance(
     clustered = np.flatnonzero((before >= 0) & (now >= 0))
     rows = some_rows(clustered, MAX_ROWS)
     values = to_numpy(validate_table(estimator, X, reset=False))[rows].astype(np.float64)
-    again = [_cluster_third(estimator, values, seed) for seed in range(N_RESAMPLES)]
+    values = logs_as_scaled(values, estimator._kernel.scaling)
+    labels_of = partial(cluster_some, estimator, values, k_now)
+    third = max(len(values) // 3, min(len(values), 2 * k_now))
+    jobs = n_threads(estimator.n_jobs)
+    with warnings.catch_warnings():
+        # The fit itself has told them.
+        warnings.simplefilter("ignore")
+        again = resample_clusters(labels_of, len(values), third, N_RESAMPLES, 0, jobs)
 
     def share_found(labels: np.ndarray, k: int) -> np.ndarray:
         found = np.zeros(k)
@@ -432,16 +442,3 @@ def _judge_chance(
         return bool(shaky[lost].any() or max(again, gone) > _CHANCE + 1e-9)
 
     return [each._replace(by_chance=each.kind != "stayed" and by_chance(each)) for each in changes]
-
-
-def _cluster_third(estimator: Any, values: np.ndarray, seed: int) -> np.ndarray:
-    """Cluster a third of some rows (n_rows, n_features) anew, and label all of them (n_rows,)."""
-    rng, values = np.random.default_rng(seed), logs_as_scaled(values, estimator._kernel.scaling)
-    size = max(len(values) // 3, min(len(values), 2 * estimator.n_clusters_))
-    few = {"n_clusters": estimator.n_clusters_, "kmeans_n_init": 10}
-    model = with_few_mixtures(estimator, random_state=int(rng.integers(2**31)), **few)
-    with warnings.catch_warnings():
-        # The fit itself has told them.
-        warnings.simplefilter("ignore")
-        model.fit(values[rng.choice(len(values), size, replace=False)])
-        return to_numpy(model.predict(values))

@@ -111,11 +111,10 @@ class EmbeddingDisplay(_Display):
             ax.scatter(
                 *self.points[inside].T,
                 s=size * (0.2 + 0.8 * self.confidence[inside]),
-                marker=MARKERS[cluster % len(MARKERS)],
-                color=f"C{cluster % 10}",
                 alpha=0.7,
                 linewidths=0,
                 label=f"cluster {cluster}",
+                **_style_of(cluster),
             )
         ax.legend(frameon=False, markerscale=np.sqrt(24 / size))
         ax.set(xticks=[], yticks=[], aspect="equal")
@@ -523,7 +522,7 @@ class SeriesDisplay:
             above, below = axes[:, variable]
             for cluster in range(len(middle)):
                 one = cluster, slice(None), variable
-                how = {"color": f"C{cluster % 10}", "marker": MARKERS[cluster % len(MARKERS)]}
+                how = _style_of(cluster)
                 above.plot(self.times, middle[one], label=f"cluster {cluster}", ms=4, **how)
                 above.fill_between(self.times, low[one], high[one], color=how["color"], alpha=0.2)
                 below.plot(self.times, observed[one], ms=3, **how)
@@ -576,8 +575,7 @@ class OutcomeDisplay(_Display):
     def _draw(self, ax: Any) -> None:
         for cluster, mean in enumerate(self.estimates):
             off = [[mean - self.low[cluster]], [self.high[cluster] - mean]]
-            how = {"color": f"C{cluster % 10}", "marker": MARKERS[cluster % len(MARKERS)]}
-            ax.errorbar(mean, cluster, xerr=np.maximum(off, 0), capsize=3, **how)
+            ax.errorbar(mean, cluster, xerr=np.maximum(off, 0), capsize=3, **_style_of(cluster))
         ax.set_yticks(range(len(self.estimates)), self.cluster_names)
         ax.invert_yaxis()
         ax.set(xlabel=self.name)
@@ -634,6 +632,11 @@ class FlowDisplay(_Display):
                 ax.text(x, y, title, ha=align, va="center")
         ax.invert_yaxis()
         ax.set_axis_off()
+
+
+def _style_of(cluster: int) -> dict[str, str]:
+    """Return the colour and the marker of a cluster."""
+    return {"color": f"C{cluster % 10}", "marker": MARKERS[cluster % len(MARKERS)]}
 
 
 def _kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:

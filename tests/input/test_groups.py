@@ -72,7 +72,7 @@ def test_halves_hold_whole_groups():
         halves.append(rows)
         return np.zeros(60, dtype=int)
 
-    resample_clusters(labels_of, 60, 7, 0, 1, lambda count: None, groups)
+    resample_clusters(labels_of, 60, 30, 7, 0, 1, groups=groups)
     for rows in halves:
         assert np.bincount(groups[rows], minlength=12).tolist().count(5) == 6
 

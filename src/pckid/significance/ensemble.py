@@ -13,6 +13,7 @@ from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.column_groups import find_roles
 from pckid.input.table import standardise
 from pckid.input.validation import categorical_mask, column_names
+from pckid.spectral.clustering import recluster
 
 _N_INITS = 5
 # Few rows cost next to nothing, and their mixtures differ more: more starts, up to these.
@@ -45,6 +46,25 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
     if hasattr(copy, "set_callbacks"):
         copy.set_callbacks()
     return copy
+
+
+def cluster_some(
+    estimator: Any, X: np.ndarray, n_clusters: int, drawn: np.ndarray, seed: int
+) -> np.ndarray:
+    """Cluster the rows `drawn` (n_drawn,) of a table by few mixtures, and label all (n_samples,).
+
+    As fit and predict of a PCKID, without all else that a fit finds. A row that has values only in
+    columns that do not vary in the rows drawn gets the label 0.
+    """
+    model: Any = with_few_mixtures(
+        estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
+    )
+    training = model._train(model._draw(X[drawn], **model._needs()))
+    kernel, sample = training.kernel, training.drawn.sample
+    table = standardise(X, kernel.scaling, kernel.dtype)
+    how = model._clustering(n_clusters)
+    labels = recluster(kernel, sample, [n_clusters], **how, others=table)[0]
+    return np.where(to_numpy(table.observed).any(axis=1), labels, 0)
 
 
 def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:

@@ -31,13 +31,14 @@ class Stability(NamedTuple):
 def resample_clusters(
     labels_of: LabelsOf,
     n_samples: int,
+    size: int,
     n_resamples: int,
     entropy: int,
     jobs: int,
-    advance: Advance,
+    advance: Advance = lambda count: None,
     groups: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Cluster random halves of the rows, and label all rows (n_samples,) by each.
+    """Cluster random parts of so many rows, and label all rows (n_samples,) by each.
 
     Rows of one of the `groups` (n_samples,) are drawn together. `advance` is called with 1
     whenever a resample is done.
@@ -45,7 +46,7 @@ def resample_clusters(
 
     def resample(number: int) -> np.ndarray:
         rng = generator(entropy, Stream.RESAMPLES, number)
-        rows = draw_together(rng, n_samples, (n_samples + 1) // 2, groups)
+        rows = draw_together(rng, n_samples, size, groups)
         return labels_of(rows, int(rng.integers(2**31)))
 
     return run_in_threads(
