@@ -19,7 +19,7 @@ from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
-from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable
 from pckid.frontends.wording import group_problems, write_alike, write_evidence, write_row_count
 
 ROLES = {
@@ -295,7 +295,7 @@ def of_cells(fixes: Sequence[Fix]) -> list[Fix]:
     return [fix for fix in fixes if fix.option in _OF_CELLS]
 
 
-def check_options(table: OpenTable, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
+def check_options(table: FileTable, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
     """Find out what stops a run with options: doubts, or what is wrong with these."""
     try:
         return prepare_table(table, options).problems, ""
@@ -303,7 +303,7 @@ def check_options(table: OpenTable, options: ColumnOptions) -> tuple[Sequence[Do
         return (), str(error)
 
 
-def find_doubts(table: OpenTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
+def find_doubts(table: FileTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
     """List the doubts that the answers so far leave or bring to light."""
     for option, value in pairs_of(state.fixes):
         table = table.without_last(value) if option == "skip_last" else table
@@ -338,7 +338,7 @@ def describe_values(column: ColumnInspection) -> str:
     return "" if column.kind == "text" else column.kind
 
 
-def describe_table(table: OpenTable) -> str:
+def describe_table(table: FileTable) -> str:
     """Describe how large a table is and where it was found: sheet, and rows of the names."""
     n_rows, n_columns = table.data.shape
     said = [f"{write_row_count(n_rows, table)}, {counted(n_columns, 'column')}"]
