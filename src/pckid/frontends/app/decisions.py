@@ -11,7 +11,6 @@ from pckid.frontends.options import (
     ColumnOptions,
     Fix,
     drop_column,
-    pairs_of,
     read_as,
     set_option,
 )
@@ -305,11 +304,9 @@ def check_options(table: FileTable, options: ColumnOptions) -> tuple[Sequence[Do
 
 def find_doubts(table: FileTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
     """List the doubts that the answers so far leave or bring to light."""
-    for option, value in pairs_of(state.fixes):
-        table = table.without_last(value) if option == "skip_last" else table
-        table = table.without_first(value) if option == "skip_below" else table
-        table = table.without_rows([str(value)]) if option == "drop_rows" else table
-    return inspect_table(table, told.with_fixes(of_cells(state.fixes))).problems
+    return inspect_table(
+        table.with_fixes(state.fixes), told.with_fixes(of_cells(state.fixes))
+    ).problems
 
 
 def list_doubts(

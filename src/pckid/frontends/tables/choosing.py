@@ -183,12 +183,8 @@ def _nearest_name(name: str, names: Sequence[str]) -> str | None:
     return plain[near[0]] if near else None
 
 
-def read_weight_column(
-    table: FileTable, name: str | None, missing: MissingTokens
-) -> np.ndarray | None:
+def read_weight_column(table: FileTable, name: str, missing: MissingTokens) -> np.ndarray:
     """Read the column of weights: a number from 0 on in every row."""
-    if name is None:
-        return None
     rules = ReadingRules(missing, kept=frozenset([name]))
     _, columns = read_columns(table, [name], rules, always=[name], numeric=[name])
     found = columns.X[:, 0]

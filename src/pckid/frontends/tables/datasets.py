@@ -65,18 +65,13 @@ def is_large(path: str) -> bool:
         return False
     files = find_files(path) if os.path.isdir(path) else [path]
     n_bytes = sum(map(os.path.getsize, files))
-    most = memory_bytes() * _SHARE
+    try:
+        most = _SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return False  # Nothing is known of this machine's memory.
     if kind == "parquet" and n_bytes * 20 > most:  # Else the footers need not be read.
         n_bytes = sum(map(_unpacked, files))
     return _GROWTH[kind] * n_bytes > most
-
-
-def memory_bytes() -> float:
-    """Give the memory of this machine, in bytes; unlimited where it cannot be known."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
 
 
 def _unpacked(path: str) -> int:

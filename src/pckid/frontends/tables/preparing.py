@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.options import ColumnOptions, Fix, pairs_of
+from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.choosing import (
     Known,
     choose_columns,
@@ -74,11 +74,7 @@ def prepare(
         if not fresh:
             break
         taken.append(Fact("advice_taken", {"fixes": fresh}))
-        options = options.with_fixes(fresh)
-        for option, value in pairs_of(fresh):
-            table = table.without_last(value) if option == "skip_last" else table
-            table = table.without_first(value) if option == "skip_below" else table
-            table = table.without_rows([value]) if option == "drop_rows" else table
+        options, table = options.with_fixes(fresh), table.with_fixes(fresh)
         found = prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
@@ -144,11 +140,14 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
         problems += find_other_units(known.units, columns.readings)
+    weights = None
+    if options.weights is not None:
+        weights = read_weight_column(table, options.weights, rules.missing)
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
         columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
         (*_notes(left_out, readings), *facts, *joined), tuple(problems),
-        read_weight_column(table, options.weights, rules.missing),
+        weights,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError
-from pckid.frontends.options import ReadOptions
+from pckid.frontends.options import Fix, ReadOptions, pairs_of
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.text import TextFormat
@@ -88,6 +88,15 @@ class FileTable:
             with source.open() as file:
                 hashlib.file_digest(file, lambda: digest)  # type: ignore[arg-type]
         return digest.hexdigest()
+
+    def with_fixes(self, fixes: Iterable[Fix]) -> FileTable:
+        """Leave rows out as fixes say."""
+        table = self
+        for option, value in pairs_of(fixes):
+            table = table.without_last(value) if option == "skip_last" else table
+            table = table.without_first(value) if option == "skip_below" else table
+            table = table.without_rows([str(value)]) if option == "drop_rows" else table
+        return table
 
     def without_last(self, n_rows: int) -> FileTable:
         """Leave out the last rows of a text file or sheet; those left out already count."""
