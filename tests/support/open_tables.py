@@ -15,7 +15,7 @@ def scan_table(source, *, max_bytes=None, **options):
 
 def read_source(source, **options):
     """Read the rows of a table."""
-    return scan_table(source, **options).rows
+    return scan_table(source, **options)
 
 
 def write_table(file, table, new, *, numbers=None, **options):

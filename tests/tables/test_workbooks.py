@@ -500,7 +500,7 @@ def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
     assert "(--sheet all " in write_note(scan.notes[1], SHELL)
     assert scan.data.num_rows == 20
     every = scan_table(path, sheet="all")
-    table = every.rows
+    table = every
     assert table.data["id"].to_pylist() == [f"a{i}" for i in range(20)] + [
         f"b{i}" for i in range(11)
     ]
@@ -549,7 +549,7 @@ def test_rows_below_the_names_are_left_out_of_each_sheet(tmp_path, n_rows):
             rows = [[first + i, i / 4, i % 3] for i in range(9)]
             for i, row in enumerate([["a", "b", "c"], *[["kg", "cm", ""]] * n_rows, *rows]):
                 sheet.write_row(i, 0, row)
-    table = scan_table(path, sheet="all", skip_below=n_rows).rows
+    table = scan_table(path, sheet="all", skip_below=n_rows)
     assert table.data["a"].to_pylist() == [str(i) for i in (*range(9), *range(100, 109))]
     assert name_row(table.parts, 1) == f"row {2 + n_rows} of sheet 'May'"
     assert name_row(table.parts, 10) == f"row {2 + n_rows} of sheet 'June'"
@@ -591,6 +591,6 @@ def test_number_cells_do_not_tell_how_texts_are_written(tmp_path, texts, numbers
     else:
         assert found.X[:, 0].tolist() == expected
     with (tmp_path / "out.csv").open("wb") as file:
-        write_table(file, found.table.rows, {})
+        write_table(file, found.table, {})
     written = (tmp_path / "out.csv").read_text("utf-8").split("\n")
     assert written[:3] == ["k,sat", "5813e-3,0.95", "-25e-2,0.5"]

@@ -5,6 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,7 +196,7 @@ def write_batches(
             new = {"cluster": labels, NAME_COLUMN: titles[labels]} | new
         if layout.kept and found.table:
             data = found.table.data.select(list(layout.kept))
-            writer.write(found.table._replace(data=data), new, found.numbers)
+            writer.write(replace(found.table, data=data), new, found.numbers)
         else:
             rows = np.arange(found.start + 1, found.start + len(labels) + 1)
             writer.write(FileTable(pa.table({"row": rows})), new)

@@ -321,11 +321,11 @@ class Clustering:
             return write_rows_of(self.estimator, self.rows, writer, layout)
         results = self.results[: 2 + layout.outliers]
         results += () if layout.instability is None else (layout.instability,)
-        prepared, whole = self.prepared, self.prepared.table.rows
-        table = whole._replace(data=whole.data.select(layout.read))
+        prepared, whole = self.prepared, self.prepared.table
+        table = replace(whole, data=whole.data.select(layout.read))
         numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
         # Cases are written as their lines are: the same delimiter and decimal separator.
-        table = table._replace(text=(prepared.lines or prepared).text)
+        table = replace(table, text=(prepared.lines or prepared).text)
         found = BatchResult(table if layout.read else None, 0, results, numbers)
         return write_batches(self.estimator, [found], writer, layout)
 

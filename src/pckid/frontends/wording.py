@@ -12,7 +12,7 @@ from pckid.frontends.options import Fix, drop_column, read_as, take_as_missing
 from pckid.frontends.tables.findings import Doubt, Fact, advice
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable
 from pckid.input.sentinels import describe_codes
 
 _SHOWN, _MAX_ADVICE_LENGTH = 12, 500
@@ -319,7 +319,7 @@ def describe_origin(prepared: Prepared, words: Dialect) -> dict[str, Any]:
     }
 
 
-def write_row_count(n_rows: int, table: OpenTable) -> str:
+def write_row_count(n_rows: int, table: FileTable) -> str:
     """Write how many rows there are, and how many rows of the file are none of them."""
     n_out = table.n_left_out
     return counted(n_rows, "row") + f" ({n_out:,} below the names or at the end left out)" * (

@@ -11,14 +11,13 @@ from pckid.frontends.options import (
     ColumnOptions,
     Fix,
     drop_column,
-    pairs_of,
     read_as,
 )
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
-from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable
 from pckid.frontends.wording import group_problems, write_alike, write_evidence, write_row_count
 
 ROLES = {
@@ -305,7 +304,7 @@ def of_cells(fixes: Sequence[Fix]) -> list[Fix]:
     return [fix for fix in fixes if fix.option in _OF_CELLS]
 
 
-def check_options(table: OpenTable, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
+def check_options(table: FileTable, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
     """Find out what stops a run with options: doubts, or what is wrong with these."""
     try:
         return prepare_table(table, options).problems, ""
@@ -313,13 +312,11 @@ def check_options(table: OpenTable, options: ColumnOptions) -> tuple[Sequence[Do
         return (), str(error)
 
 
-def find_doubts(table: OpenTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
+def find_doubts(table: FileTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
     """List the doubts that the answers so far leave or bring to light."""
-    for option, value in pairs_of(state.fixes):
-        table = table.without_last(value) if option == "skip_last" else table
-        table = table.without_first(value) if option == "skip_below" else table
-        table = table.without_rows([str(value)]) if option == "drop_rows" else table
-    return inspect_table(table, told.with_fixes(of_cells(state.fixes))).problems
+    return inspect_table(
+        table.with_fixes(state.fixes), told.with_fixes(of_cells(state.fixes))
+    ).problems
 
 
 def list_doubts(
@@ -348,7 +345,7 @@ def describe_values(column: ColumnInspection) -> str:
     return "" if column.kind == "text" else column.kind
 
 
-def describe_table(table: OpenTable) -> str:
+def describe_table(table: FileTable) -> str:
     """Describe how large a table is and where it was found: sheet, and rows of the names."""
     n_rows, n_columns = table.data.shape
     said = [f"{write_row_count(n_rows, table)}, {counted(n_columns, 'column')}"]

@@ -11,8 +11,9 @@ from pckid._utils.commands import write_command
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import OpenTable, open_table
+from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.table import FileTable
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
@@ -25,7 +26,7 @@ class Upload(NamedTuple):
     content: bytes
     reading: ReadOptions = ReadOptions()
 
-    def open(self) -> OpenTable:
+    def open(self) -> FileTable:
         """Open the table as the commands do."""
         return open_table(Source(self.name, MAX_UNPACKED, self.content), self.reading)
 

@@ -16,8 +16,8 @@ from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.settings import MAX_UNPACKED, Upload
 from pckid.frontends.app.wording import ELSEWHERE, PAGE, escape, escape_lines
 from pckid.frontends.options import OPTIONS, ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.sources import Source
+from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.workbooks import find_sheets
 from pckid.frontends.wording import write_note
 
@@ -46,7 +46,7 @@ class Opened(NamedTuple):
     """A table that could be read, the file it comes from, and what was told about its cells."""
 
     upload: Upload
-    table: OpenTable
+    table: FileTable
     told: ColumnOptions = ColumnOptions()
 
 

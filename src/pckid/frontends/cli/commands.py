@@ -277,7 +277,7 @@ def demo(out: str) -> None:
     prepared = prepare(open_table(str(penguins_path())))
     with open_writer(table_path) as writer:
         numbers = {name: prepared.X[:, j] for j, name in enumerate(prepared.names[:-1])}
-        writer.write(prepared.table.rows, {}, numbers)
+        writer.write(prepared.table, {}, numbers)
     given = {"table": table_path, "n_clusters": 3, "labels": "label"}
     click.get_current_context().invoke(cluster, **given, out=labels_path, report_path=report_path)
     options = {"k": 3, "label": "label", "out": f"clusters.{suffix}", "report": "report.html"}

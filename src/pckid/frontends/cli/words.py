@@ -8,7 +8,8 @@ from pckid.frontends.cli.messages import note, remark
 from pckid.frontends.options import ReadOptions, pairs_of
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import OpenTable, open_table
+from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.tables.table import FileTable
 from pckid.frontends.wording import Dialect, refuse_undecided, write_note
 
 SHELL = Dialect(
@@ -45,7 +46,7 @@ def tell_notes(notes: Iterable[Fact]) -> None:
         (remark if each.code == "advice_taken" else note)(write_note(each, SHELL))
 
 
-def open_and_tell(source: str, reading: ReadOptions, *, take_advice: bool) -> OpenTable:
+def open_and_tell(source: str, reading: ReadOptions, *, take_advice: bool) -> FileTable:
     """Open a table, and say what was decided about it."""
     table = open_table(source, reading, take_advice=take_advice)
     tell_notes(table.notes)

@@ -1,6 +1,6 @@
 """Tables in files: read whole, converted column by column, and what is doubtful is listed.
 
-    source ─▶ open_table(ReadOptions) ─▶ OpenTable ─▶ prepare(ColumnOptions) ─▶ Prepared
+    source ─▶ open_table(ReadOptions) ─▶ FileTable ─▶ prepare(ColumnOptions) ─▶ Prepared
 
 Opening: `sources` has the bytes; `scanning` calls the reader that knows the format, `text` (with
 `headers`, which finds the names of columns), `workbooks` or `binary`. Readers that a damaged file

@@ -13,7 +13,6 @@ from pckid.frontends.options import CaseOptions, ColumnOptions
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare
-from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.table import FileTable, as_whole, name_row, null_where
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def prepare_table(
-    table: OpenTable, options: ColumnOptions | None = None, known: Known | None = None
+    table: FileTable, options: ColumnOptions | None = None, known: Known | None = None
 ) -> Prepared:
     """Prepare a table as `prepare` does; where it has several lines for each case, its cases.
 
@@ -57,7 +56,7 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
     from pckid.series.long import from_long  # Other tables do without, and without scikit-learn.
     from pckid.series.times import LineError, as_dates
 
-    whole, texts = lines.table.rows, set(lines.texts)
+    whole, texts = lines.table, set(lines.texts)
     written, frame = lines.readings[options.time], lines.frame
     if written.kind == "date":
         days = pa.array(as_dates(lines.X[:, -1]))

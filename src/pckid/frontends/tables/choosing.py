@@ -27,13 +27,12 @@ from pckid.frontends.tables.numbers import (
     holds_token,
     split_token,
 )
-from pckid.frontends.tables.scanning import OpenTable
-from pckid.frontends.tables.table import name_row
+from pckid.frontends.tables.table import FileTable, name_row
 
 _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
 
-def find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
+def find_unmatched(table: FileTable, options: ColumnOptions) -> Iterator[Fact]:
     """List contents that are to mean missing and are those of no cell.
 
     One for a column that lacks it, or for no column of the table, is an error.
@@ -41,7 +40,7 @@ def find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
     waiting = {token: split_token(token, table.names) for token in options.na_values}
     for token, (name, text) in list(waiting.items()):
         searched = [name] if name else table.names
-        if any(holds_token(table.rows, each, text) for each in searched):
+        if any(holds_token(table, each, text) for each in searched):
             del waiting[token]
     check_tokens(table.names, waiting, options.not_missing)
     for name, text in waiting.values():
@@ -74,7 +73,7 @@ def check_tokens(
             )
 
 
-def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
+def read_rules(table: FileTable, options: ColumnOptions) -> ReadingRules:
     """Put together what the options say about how columns are written."""
     if options.limits not in ("", "value", "half", "missing"):
         raise OptionError(f"{options.limits!r} is none of value, half, missing.", "limits")
@@ -93,7 +92,7 @@ def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
 
 
 def _parse_by_column(
-    table: OpenTable, values: Sequence[str], choices: Sequence[str], option: str
+    table: FileTable, values: Sequence[str], choices: Sequence[str], option: str
 ) -> dict[str, str]:
     """Read texts such as "1.234,56" for all columns or "visit=use" for one; the last one holds."""
     found: dict[str, str] = {}
@@ -111,7 +110,7 @@ def _parse_by_column(
     return found
 
 
-def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str], dict[str, str]]:
+def choose_columns(table: FileTable, options: ColumnOptions) -> tuple[list[str], dict[str, str]]:
     """Choose the columns to cluster; say why the others are left out."""
     of_lines = ("case", "time", "variable") if options.lines else ()
     aside = {key: getattr(options.lines, key) for key in of_lines}
@@ -139,7 +138,7 @@ def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str],
     return names, left_out
 
 
-def _refuse_lost_digits(table: OpenTable, name: str, option: str) -> None:
+def _refuse_lost_digits(table: FileTable, name: str, option: str) -> None:
     """Raise if a column tells rows apart, but holds numbers whose digits a sheet has not kept."""
     lost = [fact.data["column"] for fact in table.notes if fact.code == "digits_lost"]
     if name in lost and option not in ("weights", "time"):
@@ -151,7 +150,7 @@ def _refuse_lost_digits(table: OpenTable, name: str, option: str) -> None:
 
 
 def named_columns(
-    table: OpenTable, values: Sequence[str], option: str, split: bool = True
+    table: FileTable, values: Sequence[str], option: str, split: bool = True
 ) -> list[str]:
     """Find the columns that an option names, alone or with commas between them."""
     found: list[str] = []
@@ -184,14 +183,10 @@ def _nearest_name(name: str, names: Sequence[str]) -> str | None:
     return plain[near[0]] if near else None
 
 
-def read_weight_column(
-    table: OpenTable, name: str | None, missing: MissingTokens
-) -> np.ndarray | None:
+def read_weight_column(table: FileTable, name: str, missing: MissingTokens) -> np.ndarray:
     """Read the column of weights: a number from 0 on in every row."""
-    if name is None:
-        return None
     rules = ReadingRules(missing, kept=frozenset([name]))
-    _, columns = read_columns(table.rows, [name], rules, always=[name], numeric=[name])
+    _, columns = read_columns(table, [name], rules, always=[name], numeric=[name])
     found = columns.X[:, 0]
     bad = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
     where = "" if found.any() else "0 in all rows"
@@ -215,8 +210,8 @@ class Known(NamedTuple):
 
 
 def use_known_columns(
-    table: OpenTable, options: ColumnOptions, known: Known
-) -> tuple[OpenTable, ColumnOptions]:
+    table: FileTable, options: ColumnOptions, known: Known
+) -> tuple[FileTable, ColumnOptions]:
     """Use the columns of a model, whatever the options say.
 
     Raises if the table lacks some, unless these are to be missing in all rows; or if it lacks all.
@@ -285,7 +280,7 @@ def find_other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) 
     return found
 
 
-def _refuse_absent(table: OpenTable, used: Sequence[str], needed: Sequence[str]) -> None:
+def _refuse_absent(table: FileTable, used: Sequence[str], needed: Sequence[str]) -> None:
     """Raise if a table lacks columns of a model, with those that may be meant.
 
     Those `needed` tell which lines are of one case; those `used` may be empty.

@@ -25,9 +25,9 @@ from pckid.frontends.tables.kinds import Reading, ReadingRules
 from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare, prepare_once
-from pckid.frontends.tables.scanning import OpenTable, open_table
+from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.table import Part
+from pckid.frontends.tables.table import FileTable, Part
 
 # A text is held as texts and as numbers; of a table in memory a fit makes as much again.
 _GROWTH = {"csv": 2.5, "parquet": 1.0, "ipc": 1.0}
@@ -65,18 +65,13 @@ def is_large(path: str) -> bool:
         return False
     files = find_files(path) if os.path.isdir(path) else [path]
     n_bytes = sum(map(os.path.getsize, files))
-    most = memory_bytes() * _SHARE
+    try:
+        most = _SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return False  # Nothing is known of this machine's memory.
     if kind == "parquet" and n_bytes * 20 > most:  # Else the footers need not be read.
         n_bytes = sum(map(_unpacked, files))
     return _GROWTH[kind] * n_bytes > most
-
-
-def memory_bytes() -> float:
-    """Give the memory of this machine, in bytes; unlimited where it cannot be known."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
 
 
 def _unpacked(path: str) -> int:
@@ -120,7 +115,7 @@ def open_dataset(
     return replace(prepared, notes=(taken, *prepared.notes)), rows
 
 
-def _find_codes(table: OpenTable, rows: DatasetRows) -> list[Fix]:
+def _find_codes(table: FileTable, rows: DatasetRows) -> list[Fix]:
     """List what would take numbers as missing that look like codes for that, by some rows."""
     X = rows.survey(0, _SAMPLE_ROWS).rows
     numbers = {name: X[:, j] for j, name in enumerate(rows.columns) if j not in rows.categories}
@@ -168,7 +163,7 @@ def _choose(
     schema = opened.schema
     files = find_files(path) if os.path.isdir(path) else [path]
     parts = tuple(Part(Source(file), 0, ()) for file in files)
-    table = OpenTable(path, schema.empty_table(), parts, reading=reading)
+    table = FileTable(schema.empty_table(), None, parts, path, reading=reading)
     names, left_out = choose_columns(table, options)
     types = {name: schema.field(name).type for name in names}
     used = [name for name in names if holds_numbers(types[name]) or holds_texts(types[name])]

@@ -13,8 +13,7 @@ from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.kinds import NUMERIC, Reading, text_column
 from pckid.frontends.tables.numbers import NotNumbers, try_columns
-from pckid.frontends.tables.scanning import OpenTable
-from pckid.frontends.tables.table import count_different, release_memory
+from pckid.frontends.tables.table import FileTable, count_different, release_memory
 
 _PATTERNS = 8
 _UNUSED = ("text", "constant", "empty")
@@ -63,7 +62,7 @@ class ColumnInspection(NamedTuple):
 class TableInspection(NamedTuple):
     """What is known of a table; where it has lines of cases, of the table of cases."""
 
-    table: OpenTable
+    table: FileTable
     columns: tuple[ColumnInspection, ...]
     problems: tuple[Doubt, ...]  # all that is wrong or doubtful
     row_names: str | None  # the column that names the rows, if one does
@@ -87,7 +86,7 @@ class TableInspection(NamedTuple):
         return advice(self.problems)
 
 
-def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> TableInspection:
+def inspect_table(table: FileTable, options: ColumnOptions | None = None) -> TableInspection:
     """Find out what a table in memory holds, and all that is wrong or doubtful about it."""
     found = prepare_table(table, options)
     table = found.table
@@ -97,7 +96,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     others = [name for name in names if name not in used]
     # What is not used is read for its figures alone.
     forms = {name: r.form for name in others if (r := found.readings[name]).kind in NUMERIC}
-    rest = try_columns(table.rows, [*forms], found.rules.missing, forms)
+    rest = try_columns(table, [*forms], found.rules.missing, forms)
     numbers, wrong = dict(zip(used, found.X.T, strict=True)), set(found.wrong)
     for name, values in zip(forms, rest, strict=True):
         if isinstance(values, NotNumbers):
@@ -121,12 +120,12 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
             if counts := found.counts.get(name):
                 common = _list_common(list(counts), np.array([*counts.values()]))
         else:
-            cells = text_column(table.rows, name, found.rules.missing)
+            cells = text_column(table, name, found.rules.missing)
             texts, n_cells = count_different(cells)
             n_observed, n_distinct = int(n_cells.sum()), len(texts)
             common = _list_common(texts, n_cells)
             del cells, texts
-        release_memory(table.rows)
+        release_memory(table)
         if kind not in ("text", "date", "duration") and n_distinct <= 1:
             kind = "constant" if n_observed else "empty"
         if kind == "number":  # None where nothing is observed, for JSON knows no NaN.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -199,7 +200,7 @@ def _find_readings(
     """Find out what columns hold; fill plain numbers into X (n_rows, n_columns) and say where."""
     # As many cells in a table of any width, which tell texts from numbers.
     n_head = max(1, min(_HEAD_ROWS, _HEAD_CELLS // max(len(table.names), 1)))
-    missing, head = rules.missing, table._replace(data=table.data.slice(0, n_head))
+    missing, head = rules.missing, replace(table, data=table.data.slice(0, n_head))
     found: dict[str, Reading | None] = {}
     place = {name: j for j, name in enumerate(names)}
     # Of a long table, only columns are read whole whose first rows hold numbers alone.

@@ -12,7 +12,7 @@ from pckid.frontends.tables.numbers import MissingTokens, try_numbers
 
 if TYPE_CHECKING:
     from pckid.frontends.tables.kinds import Columns, Reading
-    from pckid.frontends.tables.scanning import OpenTable
+    from pckid.frontends.tables.table import FileTable
 
 _MIN_ROWS = 10
 # As many different texts or fewer may well be categories.
@@ -136,7 +136,7 @@ def _rank(values: np.ndarray) -> np.ndarray | None:
     return None if np.isnan(values).any() else np.unique(values, return_inverse=True)[1]
 
 
-def find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Reading]) -> list[Doubt]:
+def find_lines(table: FileTable, columns: Columns, readings: Mapping[str, Reading]) -> list[Doubt]:
     """Report columns by which rows may be lines of cases, each with a time of its own.
 
     Dates, which are left out otherwise, are read for that.
@@ -145,7 +145,7 @@ def find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Readin
     dated = {name: kinds[name] == "date" and not readings[name].doubt for name in kinds}
     numbers = dict(zip(columns.readings, columns.X.T, strict=True))
     for name in (name for name in kinds if dated[name] and name not in numbers):
-        found = try_numbers(table.rows, name, MissingTokens.with_defaults(), readings[name].form)
+        found = try_numbers(table, name, MissingTokens.with_defaults(), readings[name].form)
         if isinstance(found, np.ndarray):
             numbers[name] = found
     times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
@@ -170,7 +170,7 @@ def find_lines(table: OpenTable, columns: Columns, readings: Mapping[str, Readin
 
 
 def _find_variable(
-    table: OpenTable, case: str, time: str, readings: Mapping[str, Reading]
+    table: FileTable, case: str, time: str, readings: Mapping[str, Reading]
 ) -> dict[str, str]:
     """Find the columns of variable and value, where each line of a table holds a single value.
 

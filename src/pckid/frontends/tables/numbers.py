@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -167,7 +168,7 @@ def try_columns(
         )
         if len(group) > 1 and alike and sum(column.nbytes for column in columns) < _BYTES_AT_ONCE:
             cells = pa.concat_arrays([chunk for column in columns for chunk in column.chunks])
-            joined = try_numbers(table._replace(data=pa.table({"": cells})), "", missing)
+            joined = try_numbers(replace(table, data=pa.table({"": cells})), "", missing)
             if isinstance(joined, np.ndarray):
                 yield from joined.reshape(len(group), n_rows)
                 continue

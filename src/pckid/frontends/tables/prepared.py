@@ -19,7 +19,7 @@ from pckid.frontends.tables.kinds import (
     read_columns,
     text_column,
 )
-from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.text import TextFormat
 from pckid.input.cells import as_text
 
@@ -28,7 +28,7 @@ from pckid.input.cells import as_text
 class Prepared:
     """The part of a table that is clustered, what goes with it, and what is doubtful about it."""
 
-    table: OpenTable  # without rows that advice left out
+    table: FileTable  # without rows that advice left out
     options: ColumnOptions  # with the advice that was taken
     names: tuple[str, ...]  # the columns used; of lines of cases, the times are the last
     # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
@@ -107,9 +107,9 @@ class Prepared:
     def outcome(self, name: str) -> list[Any]:
         """Read a column to compare clusters in, as others are read; None where missing."""
         rules = self.rules._replace(kept=self.rules.kept | {name})
-        _, found = read_columns(self.table.rows, [name], rules, always=[name])
+        _, found = read_columns(self.table, [name], rules, always=[name])
         if name in found.wrong:
-            cells = text_column(self.table.rows, name, rules.missing)
+            cells = text_column(self.table, name, rules.missing)
             return list(cells.to_pylist())
         numbers = [None if np.isnan(cell) else cell for cell in found.X[:, 0].tolist()]
         return found.texts.get(name, numbers)

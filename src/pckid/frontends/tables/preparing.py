@@ -1,6 +1,6 @@
 """Prepare the columns of a table that was read; every front end calls `open_table`, then this.
 
-    source → open_table(ReadOptions) → OpenTable → prepare(ColumnOptions) → Prepared
+    source → open_table(ReadOptions) → FileTable → prepare(ColumnOptions) → Prepared
 
 Nothing here knows a front end: problems, notes and fixes are data.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.options import ColumnOptions, Fix, pairs_of
+from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.choosing import (
     Known,
     choose_columns,
@@ -40,9 +40,8 @@ from pckid.frontends.tables.problems import (
     find_problems,
     find_rows_below_names,
 )
-from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.shapes import find_shapes
-from pckid.frontends.tables.table import count_different, release_memory
+from pckid.frontends.tables.table import FileTable, count_different, release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
@@ -52,7 +51,7 @@ _FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
 
 
 def prepare(
-    table: OpenTable,
+    table: FileTable,
     options: ColumnOptions | None = None,
     known: Known | None = None,
 ) -> Prepared:
@@ -75,16 +74,12 @@ def prepare(
         if not fresh:
             break
         taken.append(Fact("advice_taken", {"fixes": fresh}))
-        options = options.with_fixes(fresh)
-        for option, value in pairs_of(fresh):
-            table = table.without_last(value) if option == "skip_last" else table
-            table = table.without_first(value) if option == "skip_below" else table
-            table = table.without_rows([value]) if option == "drop_rows" else table
+        options, table = options.with_fixes(fresh), table.with_fixes(fresh)
         found = prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
 
-def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
+def _changes(fix: Fix, table: FileTable, options: ColumnOptions) -> bool:
     """Return whether a fix changes anything that was not fixed before."""
     option, value, _ = fix
     if option == "skip_last":
@@ -96,15 +91,15 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     return options.with_fixes([fix]) != options
 
 
-def prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None = None) -> Prepared:
+def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None = None) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
     read, numeric = names + options.times, names if known else ()
-    readings, columns = read_columns(table.rows, read, rules, options.times, numeric)
+    readings, columns = read_columns(table, read, rules, options.times, numeric)
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=rules.kept.union(names))
-        readings, columns = read_columns(table.rows, read, rules, options.times, numeric)
+        readings, columns = read_columns(table, read, rules, options.times, numeric)
     if known is not None:
         left_out = dict.fromkeys(left_out, "unknown")
     read = [*columns.readings]
@@ -120,7 +115,7 @@ def prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None =
         problems += [groups] if groups else []
     else:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
-    release_memory(table.rows)
+    release_memory(table)
     if not used:
         problems = [Doubt("nothing left", names[0], stops=True)]
     rows_below = find_rows_below_names(problems, columns, table)
@@ -145,11 +140,14 @@ def prepare_once(table: OpenTable, options: ColumnOptions, known: Known | None =
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
         problems += find_other_units(known.units, columns.readings)
+    weights = None
+    if options.weights is not None:
+        weights = read_weight_column(table, options.weights, rules.missing)
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
         columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
         (*_notes(left_out, readings), *facts, *joined), tuple(problems),
-        read_weight_column(table, options.weights, rules.missing),
+        weights,
     )  # fmt: skip
 
 
@@ -182,7 +180,7 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
         yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
 
 
-def _find_words(table: OpenTable, columns: Columns, given: Collection[str]) -> Iterator[Doubt]:
+def _find_words(table: FileTable, columns: Columns, given: Collection[str]) -> Iterator[Doubt]:
     """Report words for missing, but those given, that may be categories: NA beside EU and AS.
 
     They are as frequent as the categories of their column, and no other column holds them.
@@ -196,5 +194,5 @@ def _find_words(table: OpenTable, columns: Columns, given: Collection[str]) -> I
         for text, n in zip(texts.to_pylist(), n_cells.tolist(), strict=True):
             is_word = text.isalpha() and text not in counts and text not in given
             others = (other for other in table.names if other != name)
-            if is_word and n >= usual and not any(holds_token(table.rows, o, text) for o in others):
+            if is_word and n >= usual and not any(holds_token(table, o, text) for o in others):
                 yield Doubt("word for missing", name, (), {"text": text, "n_cells": n})

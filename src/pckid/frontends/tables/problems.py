@@ -17,7 +17,6 @@ from pckid.frontends.tables.formats import CURRENCIES, NumberFormat, read_number
 from pckid.frontends.tables.kinds import NUMERIC, Columns, Reading, ReadingRules, fold_text
 from pckid.frontends.tables.meanings import looks_like_identifier
 from pckid.frontends.tables.numbers import LIMIT, NotNumbers
-from pckid.frontends.tables.scanning import OpenTable
 from pckid.frontends.tables.shapes import find_totals
 from pckid.frontends.tables.table import FileTable, name_row
 from pckid.input.sentinels import find_codes
@@ -45,7 +44,7 @@ _SPARSE, _MAX_GROUPS, _MIN_IN_GROUP = 0.2, 15, 3
 
 
 def find_rows_below_names(
-    problems: Sequence[Doubt], columns: Columns, table: OpenTable
+    problems: Sequence[Doubt], columns: Columns, table: FileTable
 ) -> Doubt | None:
     """Take text in the first rows of several columns of numbers for one problem.
 
@@ -65,7 +64,7 @@ def find_rows_below_names(
     return Doubt("rows below names", texts[0].column, (1,), data, (skip,), True)
 
 
-def _count_rows_of_text(texts: Sequence[Doubt], columns: Columns, table: OpenTable) -> int:
+def _count_rows_of_text(texts: Sequence[Doubt], columns: Columns, table: FileTable) -> int:
     """Count the first rows without a number where columns hold text in these alone."""
     first = table.data.select([problem.column for problem in texts]).slice(0, _MAX_BELOW)
     few = []  # columns of so few texts that all of these are known
@@ -82,10 +81,9 @@ def _count_rows_of_text(texts: Sequence[Doubt], columns: Columns, table: OpenTab
     return 0
 
 
-def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> list[Doubt]:
+def find_problems(columns: Columns, rules: ReadingRules, table: FileTable) -> list[Doubt]:
     """List all that is wrong or doubtful about columns that are used."""
     found: list[Doubt] = []
-    rows = table.rows
     counts, others = columns.counts, {*columns.wrong, *columns.counts}
     measured = [
         j
@@ -94,7 +92,7 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
     ]
     names = list(columns.readings)
     # Rows of one text or sheet have numbers by which they can be left out.
-    can_go = len(rows.parts) == 1 and bool(rows.text or rows.parts[0].sheet)
+    can_go = len(table.parts) == 1 and bool(table.text or table.parts[0].sheet)
     apart = _find_rows_of_text(columns, table) if can_go else None
     extra = find_totals({names[j]: columns.X[:, j] for j in measured}, table)
     codes = find_codes(columns.X, measured)
@@ -103,7 +101,7 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
     for j, (name, reading) in enumerate(columns.readings.items()):
         doubt = _find_doubt(name, reading)
         if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%":
-            doubt = _find_fractions(doubt, columns.X[:, j], rows.data.column(name))
+            doubt = _find_fractions(doubt, columns.X[:, j], table.data.column(name))
         if doubt is not None:
             found.append(doubt)
             if doubt.stops:
@@ -112,7 +110,7 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
         if extra and wrong and wrong.row > len(columns.X) - extra.data["n_rows"]:
             extra = extra._replace(stops=True)
         elif wrong:
-            found.append(_text_among_numbers(name, wrong, rows, counts, reading, apart))
+            found.append(_text_among_numbers(name, wrong, table, counts, reading, apart))
         elif name in counts:
             found += _category_problems(name, counts[name])
         else:
@@ -127,11 +125,11 @@ def find_problems(columns: Columns, rules: ReadingRules, table: OpenTable) -> li
                 found.append(Doubt("outlier", name, (), {"value": "9999-12-31"}))
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Doubt("outlier", name, (), {"value": f"{outlier:g}"}))
-            found += _number_problems(name, values, reading, rows)
+            found += _number_problems(name, values, reading, table)
     return [extra, *found] if extra else found
 
 
-def _find_rows_of_text(columns: Columns, table: OpenTable) -> set[int]:
+def _find_rows_of_text(columns: Columns, table: FileTable) -> set[int]:
     """Find rows, counted from 1, that are no data, such as headings that repeat.
 
     Most columns of numbers hold text there, and not all the same. A text that is in other rows,
@@ -241,7 +239,7 @@ def _find_fractions(problem: Doubt, values: np.ndarray, cells: Any) -> Doubt:
 def _text_among_numbers(
     name: str,
     found: NotNumbers,
-    rows: FileTable,
+    table: FileTable,
     counts: Mapping[str, Counter[str]],
     reading: Reading,
     apart: set[int] | None,
@@ -250,16 +248,19 @@ def _text_among_numbers(
 
     Rows `apart`, counted from 1, are no data; None: no row can be left out.
     """
-    data = found._asdict() | {"where": "" if found.by_type else name_row(rows.parts, found.row)}
+    data = found._asdict() | {"where": "" if found.by_type else name_row(table.parts, found.row)}
     gone = [row for row in found.rows if row in (apart or ())]
     few_rows = found.rows if apart is not None and len(found.rows) <= _FEW_ROWS else ()
-    data["rows"] = [int(rows.parts[0].numbers[row - 1]) for row in gone or few_rows]
+    column = table.data.column(name)
+    data["rows"] = [int(table.parts[0].numbers[row - 1]) for row in gone or few_rows]
     if found.by_type:
         return Doubt("no numbers", name, (), data, (drop_column(name),), True)
     few = len(found.texts) <= _MAX_CODES and 2 * found.n_cells < found.n_observed
     # Values that come again and again are categories, and so is a word among them.
-    coded = few and _REPEATED * pc.count_distinct(rows.data.column(name)).as_py() <= len(rows.data)
-    form = reading.number or NumberFormat(rows.decimal)
+    coded = few and _REPEATED * pc.count_distinct(table.data.column(name)).as_py() <= len(
+        table.data
+    )
+    form = reading.number or NumberFormat(table.decimal)
     others = [text for text, _ in found.texts if not _is_limit(text, form)]
     codes = tuple(
         take_as_missing(text, name if any(text in each for each in counts.values()) else "")
@@ -272,7 +273,7 @@ def _text_among_numbers(
     fix = codes if found.all_texts and few and plain else (drop_column(name),)
     fix = (read_as(name, "category"),) if fix == codes and coded else fix
     if gone:
-        cells = [rows.data.column(name)[row - 1] for row in set(found.rows).difference(gone)]
+        cells = [column[row - 1] for row in set(found.rows).difference(gone)]
         held = {str(cell).strip() for cell in cells}
         data["codes"] = codes if fix == codes else ()
         drops = (Fix("drop_rows", str(number)) for number in data["rows"])
@@ -310,15 +311,15 @@ def _category_problems(name: str, counts: Counter[str]) -> list[Doubt]:
 
 
 def _number_problems(
-    name: str, values: np.ndarray, reading: Reading, rows: FileTable
+    name: str, values: np.ndarray, reading: Reading, table: FileTable
 ) -> Iterator[Doubt]:
     """Report what looks wrong in a column of numbers, which may name the rows, or be codes."""
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = int(infinite[0])
-        cell = rows.data.column(name)[row].as_py()
+        cell = table.data.column(name)[row].as_py()
         fix = take_as_missing(cell.strip()) if isinstance(cell, str) else drop_column(name)
-        data = {"where": name_row(rows.parts, row + 1)}
+        data = {"where": name_row(table.parts, row + 1)}
         yield Doubt("infinite numbers", name, (row + 1,), data, (fix,), True)
     if reading.kind != "number" or reading.choice:
         return

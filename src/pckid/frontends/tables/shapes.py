@@ -8,7 +8,7 @@ import numpy as np
 from pckid.frontends.options import Fix
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.kinds import Columns
-from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable
 
 # Half of the range between the 5 % of lowest and of highest numbers lies in this share of it, or
 # less: so it is in logarithmic normal numbers whose 5 % and 95 % are a factor of 40 apart.
@@ -95,7 +95,7 @@ def _rank(values: np.ndarray) -> np.ndarray:
     return (np.cumsum(counts) - (counts - 1) / 2)[index]
 
 
-def find_totals(columns: Mapping[str, np.ndarray], table: OpenTable) -> Doubt | None:
+def find_totals(columns: Mapping[str, np.ndarray], table: FileTable) -> Doubt | None:
     """Find totals below the rows of a text file or sheet, by its columns of numbers (n_rows,).
 
     In two columns or more, and in half of those that vary and have a number there, each of the

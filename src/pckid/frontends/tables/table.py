@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief
+from pckid.exceptions import OptionError
+from pckid.frontends.options import Fix, ReadOptions, pairs_of
+from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.text import TextFormat
 
@@ -36,22 +42,116 @@ class Part(NamedTuple):
     unit: str = "row"  # what is numbered: a "line" of a text
 
 
-class FileTable(NamedTuple):
-    """Rows of a table that were read, with each cell as it is in the file."""
+@dataclass(frozen=True)
+class FileTable:
+    """A table that was read, with each cell as it is in its file."""
 
     data: Any  # pyarrow.Table of shape (n_rows, n_columns)
     text: TextFormat | None = None  # how the text file writes cells; None for others
-    parts: Sequence[Part] = ()  # where the rows come from, for errors
+    parts: tuple[Part, ...] = ()  # where the rows come from
+    source: str = ""  # the file's name, "standard input" for a stream
+    notes: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
+    n_skipped: int = 0  # rows below the names that are left out
+    reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
+    added: frozenset[str] = frozenset()  # columns without a value that its file does not have
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns, in order."""
+        """All columns, in order."""
         return list(self.data.column_names)
 
     @property
     def decimal(self) -> str:
         """The separator of a number's whole part and its fraction."""
         return self.text.decimal if self.text else "."
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The columns that its file has."""
+        return tuple(name for name in self.names if name not in self.added)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.data.num_rows
+
+    @property
+    def n_left_out(self) -> int:
+        """Rows of a text file or of sheets, below the names or at the end, that do not count."""
+        return self.n_skipped * len(self.parts) + sum(part.n_below for part in self.parts)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the bytes as they are stored; those of a folder's files one after the other."""
+        digest = hashlib.sha256()
+        for source in dict.fromkeys(part.source for part in self.parts):
+            with source.open() as file:
+                hashlib.file_digest(file, lambda: digest)  # type: ignore[arg-type]
+        return digest.hexdigest()
+
+    def with_fixes(self, fixes: Iterable[Fix]) -> FileTable:
+        """Leave rows out as fixes say."""
+        table = self
+        for option, value in pairs_of(fixes):
+            table = table.without_last(value) if option == "skip_last" else table
+            table = table.without_first(value) if option == "skip_below" else table
+            table = table.without_rows([str(value)]) if option == "drop_rows" else table
+        return table
+
+    def without_last(self, n_rows: int) -> FileTable:
+        """Leave out the last rows of a text file or sheet; those left out already count."""
+        more = max(n_rows - self.parts[-1].n_below, 0)
+        kept = self._without(np.arange(self.n_rows) >= self.n_rows - more)
+        *before, last = kept.parts
+        return replace(kept, parts=(*before, last._replace(n_below=last.n_below + more)))
+
+    def without_first(self, n_rows: int) -> FileTable:
+        """Leave out the rows below the names of a text file, or of each sheet.
+
+        Those left out already count.
+        """
+        more = n_rows - self.n_skipped
+        if more <= 0:
+            return self
+        is_out = np.zeros(self.n_rows, dtype=bool)
+        for part in self.parts:
+            is_out[part.start : part.start + min(more, len(part.numbers))] = True
+        kept = self._without(is_out)
+        parts = tuple(
+            part._replace(sheet=part.sheet and Sheet(part.sheet.name, part.sheet.first + more))
+            for part in kept.parts
+        )
+        return replace(kept, n_skipped=n_rows, parts=parts)
+
+    def without_rows(self, given: Sequence[str]) -> FileTable:
+        """Leave out rows of a text file by their lines, or of a sheet by their numbers."""
+        numbers = [part.strip() for each in given for part in each.split(",")]
+        if not all(number.isdecimal() for number in numbers):
+            raise OptionError(f"{', '.join(given)!r} are no numbers of rows.", "drop_rows")
+        if len(self.parts) > 1:
+            raise OptionError("rows of several sheets have no numbers of their own.", "drop_rows")
+        wanted, here = set(map(int, numbers)), self.parts[0].numbers
+        absent = sorted(wanted.difference(here))
+        if absent:
+            raise OptionError(f"the table has no {self.parts[0].unit} {absent[0]:,}.", "drop_rows")
+        return self._without(np.isin(here, list(wanted)))
+
+    def _without(self, is_out: np.ndarray) -> FileTable:
+        parts: list[Part] = []
+        start = 0
+        for part in self.parts:
+            kept = ~is_out[part.start : part.start + len(part.numbers)]
+            parts.append(part._replace(start=start, numbers=np.asarray(part.numbers)[kept]))
+            start += int(kept.sum())
+        data = self.data.filter(pa.array(~is_out))
+        return replace(self, parts=tuple(parts), data=data)
+
+    def with_empty(self, names: Sequence[str]) -> FileTable:
+        """Add columns without a value."""
+        data = self.data
+        for name in names:
+            data = data.append_column(name, pa.nulls(data.num_rows, pa.string()))
+        return replace(self, data=data, added=frozenset(names))
 
 
 def name_row(parts: Sequence[Part], row: int) -> str:
