@@ -90,6 +90,8 @@ def test_costs_by_name_and_columns_that_cannot_be_measured(model, found):
     dear = next_cells(model, X, n=1000, n_draws=N_DRAWS, costs={0: 1e6, 1: np.inf})
     assert all(cell.cost == (1e6 if cell.column == "feature 0" else 1) for cell in dear.cells)
     assert "feature 1" not in {each.column for each in [*dear.cells, *dear.columns]}
+    worth = [each.expected_settled / each.cost for each in dear.columns]
+    assert worth == sorted(worth, reverse=True)
     for cell in dear.cells:
         # The dear column only where no other one is missing or has a chance.
         others = {2, 3} & set(np.flatnonzero(np.isnan(X[cell.row])))

@@ -145,6 +145,16 @@ def test_every_experiment_is_run_for_a_page():
     assert named == set(import_module("experiments.commands").experiments.commands)
 
 
+def test_every_benchmark_and_every_tool_is_named_where_people_look():
+    benchmarks = [path for path in (ROOT / "benchmarks").glob("*.py") if path.stem[0] != "_"]
+    commands = {path.stem for path in benchmarks if "\ndef main(" in path.read_text("utf-8")}
+    page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"python -m benchmarks\.(\w+)", page)) == commands
+    places = (ROOT / "Makefile", CONTRIBUTORS)
+    text = " ".join(path.read_text(encoding="utf-8") for path in places)
+    assert not [path.name for path in (ROOT / "tools").glob("*.py") if path.name not in text]
+
+
 def test_every_command_has_its_place_in_the_reference():
     page = (DOCS / "api" / "cli.md").read_text(encoding="utf-8")
     for command in shell.commands:

@@ -184,6 +184,12 @@ def test_what_cannot_be_compared_is_refused(model, outcomes, told):
         compare_outcomes(model, X, outcomes)
 
 
+def test_rows_in_blocks_are_refused(model):
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="needs rows in memory"):
+        compare_outcomes(model, da.from_array(X, chunks=50), {"days": DAYS})
+
+
 def test_the_test_over_all_is_that_of_hotelling(rng):
     draws = rng.normal(size=(40, 1))
     # Of one contrast it is Student's test with the spread of the draws.

@@ -90,6 +90,15 @@ def test_few_missing_cells_are_too_few_to_tell():
         assert find_followed_missingness(holes, labels).followed == followed
 
 
+@pytest.mark.parametrize(("n_cells", "together"), [(9, []), (10, [1])])
+@pytest.mark.parametrize("rare", ["missing", "observed"])
+def test_neither_few_missing_nor_few_observed_cells_tell(rng, n_cells, together, rare):
+    labels = (np.arange(100) < 15).astype(int)
+    values, few = rng.normal(size=(100, 3)), np.arange(100) < n_cells
+    values[few if rare == "missing" else ~few, 1] = np.nan
+    assert find_followed_missingness(values, labels).together == together
+
+
 def test_categories_explain_holes_too(rng):
     labels = rng.integers(3, size=400)
     answers = np.where(rng.random(400) < 0.9, labels, rng.integers(3, size=400)).astype(float)

@@ -188,7 +188,9 @@ def test_the_headline_counts_groups_only_where_there_are_gaps(
 ):
     gaps = assessed.gaps._replace(groups=np.arange(3) % n_separated)
     found = replace(assessed, p_value=p_value, gaps=gaps)
-    assert replace(summary, assessment=found).headline == headline
+    judged = replace(summary, assessment=found)
+    assert judged.headline == headline
+    assert judged.frames == ([[0, 2], [1]] if headline == "2 groups, 3 clusters" else [])
     assert replace(summary, assessment=None).headline == "3 clusters"
     alone = replace(summary, clusters=summary.clusters[:1], assessment=found)
     assert (alone.headline == "No clear groups") == (p_value == 0.5)

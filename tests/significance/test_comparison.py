@@ -54,7 +54,10 @@ def test_the_statistic_is_the_mean_of_the_highest_of_each_kind_with_eigenvalues_
         return np.mean(highest)
 
     compared = compare_structures(own, null)
-    assert compared.statistic == pytest.approx(np.mean([measure(one, null) for one in own]))
+    statistics = [measure(one, null) for one in own]
+    assert compared.statistic == pytest.approx(np.mean(statistics))
+    assert compared.error == pytest.approx(stats.sem(statistics))
+    assert compare_structures(own[:1], null).error == 0
     expected = [measure(null[i], null[:i] + null[i + 1 :]) for i in range(5)]
     np.testing.assert_allclose(compared.null_statistics, expected)
 

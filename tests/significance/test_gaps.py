@@ -183,5 +183,6 @@ def test_a_cluster_without_rows_is_of_some_group():
     X, labels = two_groups(300, 8)
     found = find_gaps(units_of(X), labels, 0, n_clusters=4)
     assert found.p_values.shape == (4, 4)
+    assert found.p_values.diagonal().tolist() == [1.0] * 4
     assert found.groups.shape == (4,)
     assert found.n_separated == 2

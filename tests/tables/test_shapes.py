@@ -53,6 +53,10 @@ def test_pairs_are_those_of_spearmans_correlation(rng):
     assert find_twins(np.where(np.arange(300)[:, None] < 15, X, np.nan)) == []
     assert find_twins(np.column_stack([x > 0, x > 0]).astype(float)) == []
     assert find_twins(np.empty((0, 3))) == []
+    apart = np.full((60, 2), 50.0)  # the same in all rows that have both
+    apart[:20], apart[40:] = np.arange(40).reshape(20, 2), np.arange(40).reshape(20, 2)
+    apart[:20, 1] = apart[40:, 0] = np.nan
+    assert find_twins(apart) == []
 
 
 def test_they_are_told_once_and_left_to_the_user(tmp_path):

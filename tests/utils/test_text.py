@@ -17,7 +17,8 @@ from pckid._utils.text import join_words, list_first, printable, write_p
         (0.0996, "p = 0.1"),
         (0.347, "p = 0.35"),
         (0.985, "p = 0.98"),
-        (0.9951, "p > 0.99"),
+        (0.99, "p = 0.99"),
+        (0.991, "p > 0.99"),
         (1.0, "p > 0.99"),
     ],
 )
