@@ -11,9 +11,8 @@ from pckid import PCKID
 from pckid.describe.rows import standardised_rows
 from pckid.significance.classification import (
     _cut_table,
+    _given_factor,
     _maximise,
-    _mean_scores,
-    _score_bounds,
     correct_sums,
     error_rates,
     fit_posteriors,
@@ -140,22 +139,19 @@ def test_of_independent_columns_no_factor_is_chosen():
 
 
 def test_given_the_factor_chances_are_those_of_a_normal_copula(rng):
-    """By the quantiles of draws: of two columns, and over the factor as without it."""
     x = rng.normal(size=(300, 3))
     table = standardised_rows(PCKID(1, n_inits=2, max_components=3, random_state=0).fit(x), x)
     cells = _cut_table(table, 5)
     mixture = _maximise(cells, np.ones((300, 1, 1, 1), dtype=np.float32))
     mixture = mixture._replace(loadings=np.array([[0.6, -0.5, 0.0]]))
-    low, high = _score_bounds(cells, mixture)
+    given, scores = _given_factor(cells, mixture)
     values, weights = mixture.nodes
-    given = norm.cdf(high) - norm.cdf(low)
     np.testing.assert_allclose(weights @ given[0, 0], mixture.chances[0, 0], atol=0.01)
     cell = np.flatnonzero(cells.column == 0)[7]
-    ends = mixture.chances[0, 0, : cell + 1].sum()
-    expected = norm.cdf((norm.ppf(ends) - 0.6 * values) / 0.8)
-    np.testing.assert_allclose(norm.cdf(high[0, 0, :, cell]), expected)
-    scores = _mean_scores(cells, mixture)
-    inside = truncnorm.mean(low[0, 0, 2, cell], high[0, 0, 2, cell])
+    ends = np.cumsum(mixture.chances[0, 0])[[cell - 1, cell]]
+    low, high = (norm.ppf(ends)[:, None] - 0.6 * values) / 0.8
+    np.testing.assert_allclose(given[0, 0, :, cell], norm.cdf(high) - norm.cdf(low))
+    inside = truncnorm.mean(low[2], high[2])
     assert scores[0, 0, 2, cell] == pytest.approx(0.6 * values[2] + 0.8 * inside)
 
 

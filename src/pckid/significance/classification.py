@@ -85,9 +85,10 @@ def fit_posteriors(
         fit = _run(cells, start, alike)
     loadings = _start_loadings(cells, labels, start.mixture)
     if are_correlated := bool(loadings.any()):
-        other = _run(cells, _expect(cells, start.mixture._replace(loadings=loadings)), alike)
-        more = np.count_nonzero(loadings) * np.log(len(labels)) / 2
-        if are_correlated := other.log_likelihood - float(more) > fit.log_likelihood:
+        aim = fit.log_likelihood + np.count_nonzero(loadings) * np.log(len(labels)) / 2
+        start = _expect(cells, start.mixture._replace(loadings=loadings))
+        other = _run(cells, start, alike, aim=aim)
+        if are_correlated := bool(other.log_likelihood > aim):
             fit = other
     drawn = rng.exponential(size=(n_draws, len(labels)))
     drawn /= drawn.mean(axis=1, keepdims=True)
@@ -213,28 +214,37 @@ class _Mixture(NamedTuple):
 class _Fit(NamedTuple):
     mixture: _Mixture
     resp: np.ndarray  # (n_samples, m, n_clusters, n_nodes), responsibilities
+    # (m, n_clusters, n_nodes, n_cells), see `_given_factor`; None where columns are independent
+    scores: np.ndarray | None = None
     log_likelihood: float = -np.inf
     n_steps: int = 0
 
 
-def _run(cells: _Cells, fit: _Fit, weights: np.ndarray, n_steps: int | None = None) -> _Fit:
-    """Take EM steps with rows weighted (m, n_samples): so many, or until nothing moves."""
+def _run(
+    cells: _Cells, fit: _Fit, weights: np.ndarray, n_steps: int | None = None, aim: float = -np.inf
+) -> _Fit:
+    """Take EM steps with rows weighted (m, n_samples): so many, or until nothing moves.
+
+    Or until the log-likelihood would miss the `aim` even if each further step gained as much.
+    """
     counted = weights.T[:, :, None, None].astype(np.float32)
     for step in range(n_steps or _MAX_STEPS):
-        after = _maximise(cells, fit.resp * counted, fit.mixture)
+        after = _maximise(cells, fit.resp * counted, fit)
         if n_steps is None and step and np.abs(after.chances - fit.mixture.chances).max() < _STILL:
             break
-        fit = _expect(cells, after)._replace(n_steps=step + 1)
+        before, fit = fit, _expect(cells, after)._replace(n_steps=step + 1)
+        gain = fit.log_likelihood - before.log_likelihood
+        if fit.log_likelihood + (_MAX_STEPS - step) * max(gain, 0.0) < aim:
+            break
     return fit
 
 
 def _expect(cells: _Cells, mixture: _Mixture) -> _Fit:
     """Find how likely each row is of each component, and of each value of the factor."""
     weights, (m, k, _) = mixture.nodes[1], mixture.chances.shape
-    chances = mixture.chances[:, :, None]
+    chances, scores = mixture.chances[:, :, None], None
     if len(weights) > 1:
-        low, high = _score_bounds(cells, mixture)
-        chances = np.maximum(ndtr(high) - ndtr(low), np.finfo(np.float32).tiny)
+        chances, scores = _given_factor(cells, mixture)
     evidence = (np.log(chances) * cells.evidence).astype(np.float32)
     log_joint = cells.rows @ evidence.reshape(-1, evidence.shape[-1]).T
     log_joint = log_joint.reshape(-1, m, k, len(weights))
@@ -243,45 +253,38 @@ def _expect(cells: _Cells, mixture: _Mixture) -> _Fit:
     top = log_joint.max(axis=(-2, -1), keepdims=True)
     resp = np.exp(log_joint - top)
     total = resp.sum(axis=(-2, -1), keepdims=True)
-    return _Fit(mixture, resp / total, float((np.log(total) + top).sum()))
+    return _Fit(mixture, resp / total, scores, float((np.log(total) + top).sum()))
 
 
-def _maximise(cells: _Cells, resp: np.ndarray, before: _Mixture | None = None) -> _Mixture:
+def _maximise(cells: _Cells, resp: np.ndarray, before: _Fit | None = None) -> _Mixture:
     """Fit the components to weighted responsibilities (n_samples, m, n_clusters, n_nodes)."""
     found = _sum_rows(cells, resp)
     sizes, chances = resp.sum(axis=(0, -1)), _densities(cells, found.sum(axis=-2))
     loadings = np.zeros((resp.shape[1], len(cells.starts)))
-    if before is not None and before.loadings.any():
+    if before is not None and before.scores is not None:
         # The regression of the scores on the factor.
-        factor = before.nodes[0][:, None]
-        scores = (
-            _mean_scores(cells, before) * (before.loadings != 0)[:, cells.column][:, None, None]
-        )
-        both = cells.sum_columns((found * scores * factor).sum(axis=(1, 2)))
+        factor, is_loaded = before.mixture.nodes[0][:, None], before.mixture.loadings != 0
+        both = cells.sum_columns((found * before.scores * factor).sum(axis=(1, 2)))
         square = cells.sum_columns((found * factor**2).sum(axis=(1, 2)))
-        loadings = np.clip(both / np.maximum(square, 1e-9), -_MAX_LOADING, _MAX_LOADING)
-    return _Mixture(sizes, chances, loadings)
+        loadings = is_loaded * both / np.maximum(square, 1e-9)
+    return _Mixture(sizes, chances, np.clip(loadings, -_MAX_LOADING, _MAX_LOADING))
 
 
-def _score_bounds(cells: _Cells, mixture: _Mixture) -> tuple[np.ndarray, np.ndarray]:
-    """Find where cells begin and end (m, n_clusters, n_nodes, n_cells), given the factor.
+def _given_factor(cells: _Cells, mixture: _Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """Find how likely each cell is given the factor, and the mean normal score within it.
 
-    In normal scores, of which the factor leaves a standard normal distribution (a Gaussian copula).
+    Both are of shape (m, n_clusters, n_nodes, n_cells). The ranks of values within a cluster, taken
+    as quantiles of a standard normal distribution, are their scores; given the factor these are
+    normal again (a Gaussian copula).
     """
     ends = np.cumsum(mixture.chances, axis=-1) - cells.column
-    scores = ndtri(np.clip([ends - mixture.chances, ends], 0, 1))[:, :, :, None]
+    bounds = ndtri(np.clip([ends - mixture.chances, ends], 0, 1))[:, :, :, None]
     loadings = mixture.loadings[:, None, None, cells.column]
-    low, high = (scores - loadings * mixture.nodes[0][:, None]) / np.sqrt(1 - loadings**2)
-    return low, high
-
-
-def _mean_scores(cells: _Cells, mixture: _Mixture) -> np.ndarray:
-    """Average the scores within cells (m, n_clusters, n_nodes, n_cells), given the factor."""
-    low, high = _score_bounds(cells, mixture)
-    inside = np.maximum(ndtr(high) - ndtr(low), np.finfo(np.float32).tiny)
-    off = (np.exp(-(low**2) / 2) - np.exp(-(high**2) / 2)) / np.sqrt(2 * np.pi) / inside
-    loadings = mixture.loadings[:, None, None, cells.column]
-    return loadings * mixture.nodes[0][:, None] + np.sqrt(1 - loadings**2) * off
+    means, spread = loadings * mixture.nodes[0][:, None], np.sqrt(1 - loadings**2)
+    low, high = (bounds - means) / spread
+    chances = np.maximum(ndtr(high) - ndtr(low), np.finfo(np.float32).tiny)
+    heights = (np.exp(-(low**2) / 2) - np.exp(-(high**2) / 2)) / np.sqrt(2 * np.pi)
+    return chances, means + spread * heights / chances
 
 
 def _start_loadings(cells: _Cells, labels: np.ndarray, start: _Mixture) -> np.ndarray:
@@ -292,7 +295,7 @@ def _start_loadings(cells: _Cells, labels: np.ndarray, start: _Mixture) -> np.nd
     has_numbers = cells.edges[0][cells.starts] < 0
     if has_numbers.sum() < _MIN_LOADED:
         return np.zeros((1, len(cells.starts)))
-    means = _mean_scores(cells, start)[0, :, 0]
+    means = _given_factor(cells, start)[1][0, :, 0]
     scores, column = np.zeros((len(labels), len(cells.starts))), np.arange(len(cells.column))
     for label, mean in enumerate(means):
         mine = labels == label
