@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import norm
 
 from experiments.output import Call, Found, call_all, experiment, write_found
 from pckid import PCKID, compare_outcomes
@@ -31,8 +32,13 @@ SETTINGS = {
     "3 groups, some overlap": (3, 2.2, (1.0, 1.0, 1.0)),
     "3 groups of unequal spread": (3, 1.7, (0.7, 1.0, 1.4)),
 }
-# Groups that are no Gaussian clouds, which the correction takes them for.
-OTHERS = {"3 skewed groups": "skew", "3 groups with heavy tails (t, 4)": "tail"}
+# Groups that are no clouds of independent Gaussian columns.
+OTHERS = {
+    "3 skewed groups": "skew",
+    "3 groups with heavy tails (t, 4)": "tail",
+    "3 groups of correlated columns (0.35)": "factor",
+    "3 skewed groups of correlated columns": "skew factor",
+}
 KINDS = ("number", "0/1", "category")
 
 
@@ -43,7 +49,11 @@ def draw_groups(
     group = rng.choice(n_groups, N_ROWS, p=SHARES[n_groups])
     axes = np.linalg.qr(rng.normal(size=(N_FEATURES, N_FEATURES)))[0]
     noise = rng.normal(size=(N_ROWS, N_FEATURES))
-    if shape == "skew":
+    if "factor" in shape:
+        noise = np.sqrt(0.65) * noise + np.sqrt(0.35) * rng.normal(size=(N_ROWS, 1))
+    if shape == "skew factor":
+        noise = -norm.logsf(noise) - 1
+    elif shape == "skew":
         noise = rng.exponential(size=noise.shape) - 1
     elif shape == "tail":
         noise = rng.standard_t(4, size=noise.shape) / np.sqrt(2)
@@ -103,7 +113,11 @@ def judge_table(setting: str, run: int) -> list[Found]:
         figures[f"the same, naive: {kind}"] = ((low <= truth) & (truth <= high)).mean()
         figures[f"error: {kind}"] = np.abs(outcome.estimates[:, 0] - truth).mean()
         figures[f"error, naive: {kind}"] = np.abs(outcome.uncorrected[:, 0] - truth).mean()
-        figures[f"width of the interval: {kind}"] = (outcome.high - outcome.low)[:, 0].mean()
+        width = (outcome.high - outcome.low)[:, 0]
+        figures[f"width of the interval: {kind}"] = width.mean()
+        off, naive = outcome.estimates[:, 0] - truth, outcome.uncorrected[:, 0] - truth
+        figures[f"part of the naive error that remains: {kind}"] = (off @ naive) / (naive @ naive)
+        figures[f"squared error by variance: {kind}"] = np.mean((off / (width / 3.97)) ** 2)
     return [Found(part, setting, run, float(value)) for part, value in figures.items()]
 
 

@@ -9,6 +9,7 @@ import pckid
 from pckid import PCKID
 from pckid.matching import (
     _find_shaky,
+    _judge_chance,
     cross_count,
     find_changes,
     match_clusters,
@@ -133,6 +134,23 @@ def test_the_same_groups_keep_numbers_and_names(old):
     assert len(model.matches_.moved) == 0
     assert model.matches_.sentence == "3 of 3 clusters stayed."
     np.testing.assert_array_equal(model.matches_.flows, np.diag(model.cluster_profiles_.n_rows))
+
+
+def test_parts_that_resamples_show_are_no_chance_though_one_is_like_the_whole(old, monkeypatch):
+    X = draw(1, [100, 50, 0])
+    before = np.repeat([0, 1], [100, 50])
+    now, again = (np.repeat([0, 1, 2], sizes) for sizes in ([49, 49, 52], [52, 46, 52]))
+    assert match_clusters(cross_count(before, again, 2, 3)) == [(0, 0), (1, 2)]
+    monkeypatch.setattr("pckid.matching._cluster_third", lambda *_: again)
+    flows = cross_count(before, now, 2, 3)
+    pairs = match_clusters(flows)
+    changes = find_changes(flows, pairs, flows.sum(axis=1), np.zeros(3, dtype=bool))
+    assert [each.kind for each in changes] == ["split", "stayed"]
+    told = (changes, pairs, (before, now), flows, np.zeros(2, dtype=bool))
+    assert not any(each.by_chance for each in _judge_chance(old, X, *told))
+    # Not so if they show the whole.
+    monkeypatch.setattr("pckid.matching._cluster_third", lambda *_: before)
+    assert [each.by_chance for each in _judge_chance(old, X, *told)] == [True, False]
 
 
 def test_one_gone_one_new_one_split(old):

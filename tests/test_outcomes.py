@@ -59,6 +59,16 @@ def test_missing_outcomes_are_left_out_and_counted(found):
     ]
 
 
+def test_rows_without_a_cluster_are_counted_apart(model):
+    rows = np.concatenate([X, np.full((2, 4), np.nan)])
+    again = compare_outcomes(model, rows, {"days": np.append(DAYS, [1.0, np.nan])})
+    assert (again.outcomes[0].n_missing, again.n_unclustered) == (8, 2)
+    assert again.notes == [
+        "days is missing in 8 rows, not compared.",
+        "2 rows have no cluster, not compared.",
+    ]
+
+
 def test_differences_are_found_and_noise_is_not(found):
     days, relapsed, stage, noise = found.outcomes
     assert max(days.p_value, relapsed.p_value, stage.p_value) < 0.001

@@ -27,7 +27,7 @@ def test_the_command_writes_its_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(outcomes, "compare_stepmix", lambda *task: [Found("c", "d", 0, 0.5)])
     done = CliRunner().invoke(outcomes.outcomes_command, ["--runs", "1", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    assert "| a | b | 1.000 | 0.000 | 7 |" in (tmp_path / "outcomes.md").read_text()
+    assert "| a | b | 1.000 | 0.000 | 9 |" in (tmp_path / "outcomes.md").read_text()
 
 
 @pytest.mark.slow

@@ -273,12 +273,17 @@ def match_clusters(flows: np.ndarray) -> list[tuple[int, int]]:
     The sum of overlaps is the largest; the overlap is the Jaccard index, rows in both as a share of
     rows in either. A match below one half is none.
     """
-    either = flows.sum(axis=1, keepdims=True) + flows.sum(axis=0) - flows
-    overlap = flows / np.maximum(either, 1)
+    overlap = _overlap(flows)
     # Lower ones must not add up to more than a match.
     overlap[overlap < MIN_OVERLAP] = 0
     pairs = zip(*linear_sum_assignment(overlap, maximize=True), strict=True)
     return [(int(a), int(b)) for a, b in pairs if overlap[a, b] > 0]
+
+
+def _overlap(flows: np.ndarray) -> np.ndarray:
+    """Rows in both of two clusters as a share of the rows in either, (k_before, k_now)."""
+    either = flows.sum(axis=1, keepdims=True) + flows.sum(axis=0) - flows
+    return flows / np.maximum(either, 1)
 
 
 def find_changes(
@@ -422,14 +427,16 @@ def _judge_chance(
         warnings.simplefilter("ignore")
         again = resample_clusters(labels_of, len(values), third, N_RESAMPLES, 0, jobs)
 
-    def share_found(labels: np.ndarray, k: int) -> np.ndarray:
-        found = np.zeros(k)
-        for other in again:
-            flows = cross_count(labels[rows], other, k, int(other.max()) + 1)
-            found[[a for a, _ in match_clusters(flows)]] += 1 / len(again)
-        return found
-
-    earlier, later = share_found(before, k_before), share_found(now, k_now)
+    earlier, later = np.zeros(k_before), np.zeros(k_now)
+    for other in again:
+        old, new = (
+            cross_count(labels[rows], other, k, int(other.max()) + 1)
+            for labels, k in ((before, k_before), (now, k_now))
+        )
+        likest = _overlap(new).max(axis=0)
+        overlap = _overlap(old)
+        earlier[[a for a, c in match_clusters(old) if overlap[a, c] >= likest[c]]] += 1 / len(again)
+        later[[b for b, _ in match_clusters(new)]] += 1 / len(again)
     with_match = {a for a, _ in pairs}, {b for _, b in pairs}
     goes_to = 4 * flows >= np.maximum(flows.sum(axis=1, keepdims=True), 1)
 

@@ -35,6 +35,8 @@ HEADS = ("outcome", "cluster", "rows", "estimate", "95 % interval")
 _ALPHA = 0.05
 # Less than this share of a cluster's rows with its own label, and nothing can be said about it.
 _MIN_OWN = 0.5
+# Of correlated columns intervals are right as long as labels are, in so many rows of each cluster.
+_MIN_RIGHT = 0.9
 
 
 class OutcomePair(NamedTuple):
@@ -70,7 +72,7 @@ class Outcome(NamedTuple):
     n_rows : ndarray of shape (n_clusters,)
         Rows with the label of each cluster and a value.
     n_missing : int
-        Rows that were left out because the outcome is missing, or the row has no cluster.
+        Rows in which the outcome is missing.
     estimates, low, high : ndarray of shape (n_clusters, n_values)
         Corrected for wrong labels, with the ends of the 95 % interval. `n_values` is the number of
         categories, and else 1. NaN for a cluster without a row that has a value; a single number
@@ -121,11 +123,17 @@ class OutcomeComparison(NamedTuple):
     cluster_names : list of str
     error_rates : ndarray of shape (n_clusters, n_clusters)
         How likely a row of each cluster (first axis) gets each label.
+    n_unclustered : int
+        Rows without a cluster, as nothing is known of them.
+    are_correlated : bool
+        Whether columns rise and fall together within clusters.
     """
 
     outcomes: tuple[Outcome, ...]
     cluster_names: list[str]
     error_rates: np.ndarray
+    n_unclustered: int
+    are_correlated: bool
 
     def sentence(self, outcome: Outcome) -> str:
         """Say in one sentence whether an outcome differs between clusters, and where."""
@@ -153,6 +161,15 @@ class OutcomeComparison(NamedTuple):
             for each in self.outcomes
             if each.n_missing
         ]
+        if self.n_unclustered:
+            verb = "has" if self.n_unclustered == 1 else "have"
+            rows = counted(self.n_unclustered, "row")
+            notes.append(f"{rows} {verb} no cluster, not compared.")
+        if self.are_correlated and np.diag(self.error_rates).min() < _MIN_RIGHT:
+            notes.append(
+                "Columns rise and fall together within clusters, and labels are uncertain: "
+                "intervals are rough."
+            )
         weak = np.flatnonzero(np.diag(self.error_rates) < _MIN_OWN)
         if len(weak):
             named = join_words([brief(self.cluster_names[s], 30) for s in weak])
@@ -281,7 +298,10 @@ or (n_samples, n_outcomes)
     found = fit_posteriors(standardised_rows(model, values[rows]), labels[rows], k, N_DRAWS, rng)
     rates = error_rates(found.memberships[0], labels[rows])
     compared = (_compare(each, labels, rows, found, rng) for each in read)
-    return OutcomeComparison(tuple(compared), cluster_titles(model), rates)
+    n_unclustered = len(labels) - len(placed)
+    return OutcomeComparison(
+        tuple(compared), cluster_titles(model), rates, n_unclustered, found.are_correlated
+    )
 
 
 def _compare(
@@ -319,7 +339,7 @@ def _compare(
     each = [wald_test(*(_contrasts(d[..., free], pair) for d in (first, others))) for pair in pairs]
     tested = zip(pairs, holm(np.array(each)).tolist(), strict=True)
     found_pairs = tuple(OutcomePair(a, b, first[b] - first[a], p) for (a, b), p in tested)
-    n_missing = len(labels) - int(used.sum())
+    n_missing = int(np.isnan(values[:, 0]).sum())
     return Outcome(
         cells.name, cells.kind, cells.categories, counts, n_missing, first, low, high,
         uncorrected, p_value, found_pairs,

@@ -3,12 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm, truncnorm
 from sklearn.mixture import GaussianMixture
 from stepmix.corrections import compute_bch_matrix
 
 from pckid import PCKID
 from pckid.describe.rows import standardised_rows
-from pckid.significance.classification import correct_sums, error_rates, fit_posteriors
+from pckid.significance.classification import (
+    _cut_table,
+    _given_factor,
+    _maximise,
+    correct_sums,
+    error_rates,
+    fit_posteriors,
+)
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +110,49 @@ def test_errors_of_skewed_groups_are_nearer_the_truth_than_by_gaussians():
         off.append(np.abs(error_rates(found, labels) - true).max())
         plain.append(np.abs(error_rates(gaussian, labels) - true).max())
     assert np.mean(off) < 0.7 * np.mean(plain)
+
+
+def test_errors_of_correlated_columns_are_nearer_the_truth_with_a_factor(monkeypatch):
+    def draw(rng, shape):
+        return 0.8 * rng.normal(size=shape) + 0.6 * rng.normal(size=(shape[0], 1))
+
+    off, plain = [], []
+    for seed in range(4):
+        group, labels, table = fit_two(draw, 800, seed)
+        true = error_rates((group == np.arange(2)[:, None]).astype(float), labels)
+        found = fit_posteriors(table, labels, 2, 2, np.random.default_rng(0))
+        assert found.are_correlated
+        assert found.memberships.shape == (3, 2, 800)
+        off.append(np.abs(error_rates(found.memberships[0], labels) - true).mean())
+        with monkeypatch.context() as patched:
+            patched.setattr("pckid.significance.classification._MIN_LOADED", 9)
+            other = fit_posteriors(table, labels, 2, 0, np.random.default_rng(0))
+        assert not other.are_correlated
+        plain.append(np.abs(error_rates(other.memberships[0], labels) - true).mean())
+    assert np.mean(off) < 0.5 * np.mean(plain)
+
+
+def test_of_independent_columns_no_factor_is_chosen():
+    for draw in (np.random.Generator.normal, np.random.Generator.exponential):
+        _, labels, table = fit_two(lambda rng, shape, draw=draw: draw(rng, size=shape))
+        assert not fit_posteriors(table, labels, 2, 0, np.random.default_rng(0)).are_correlated
+
+
+def test_given_the_factor_chances_are_those_of_a_normal_copula(rng):
+    x = rng.normal(size=(300, 3))
+    table = standardised_rows(PCKID(1, n_inits=2, max_components=3, random_state=0).fit(x), x)
+    cells = _cut_table(table, 5)
+    mixture = _maximise(cells, np.ones((300, 1, 1, 1), dtype=np.float32))
+    mixture = mixture._replace(loadings=np.array([[0.6, -0.5, 0.0]]))
+    given, scores = _given_factor(cells, mixture)
+    values, weights = mixture.nodes
+    np.testing.assert_allclose(weights @ given[0, 0], mixture.chances[0, 0], atol=0.01)
+    cell = np.flatnonzero(cells.column == 0)[7]
+    ends = np.cumsum(mixture.chances[0, 0])[[cell - 1, cell]]
+    low, high = (norm.ppf(ends)[:, None] - 0.6 * values) / 0.8
+    np.testing.assert_allclose(given[0, 0, :, cell], norm.cdf(high) - norm.cdf(low))
+    inside = truncnorm.mean(low[2], high[2])
+    assert scores[0, 0, 2, cell] == pytest.approx(0.6 * values[2] + 0.8 * inside)
 
 
 def test_of_categories_one_more_step_by_loops_changes_nothing():

@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
-from scipy.special import ndtr
+from scipy.sparse.linalg import svds
+from scipy.special import ndtr, ndtri
 
 from pckid._utils.arrays import to_numpy
 from pckid.input.table import Table
@@ -33,11 +35,9 @@ _PRIOR_ROWS = 0.001
 # EM takes at most so many steps, and stops when no probability of a cell moves by more than this.
 # Stopped sooner, draws differ too little, and intervals are too short.
 _MAX_STEPS, _STILL = 200, 1e-4
-# It stops as well before the posteriors of the labels are, on average, lower by this than those of
-# the likeliest clusters: the components would no longer be the clusters that the labels name.
-# Columns that are correlated within clusters drive them there. Labels of which a third are wrong
-# may, too, and are then corrected in part.
-_FARTHEST = 0.04
+# The factor that columns may have in common is summed over so many values of it, and no column is
+# correlated with it by more than this. Fewer columns of numbers tell no factor.
+_N_NODES, _MAX_LOADING, _MIN_LOADED = 5, 0.95, 3
 # Draws are taken together as long as their densities hold no more than about so many numbers.
 _BLOCK_NUMBERS = 1 << 20
 
@@ -48,6 +48,7 @@ class ClassPosteriors(NamedTuple):
     # (1 + n_draws, n_clusters, n_samples); the first is of the rows as they are
     memberships: np.ndarray
     weights: np.ndarray  # (1 + n_draws, n_samples), how often each row counts; the first are 1
+    are_correlated: bool  # whether columns have a factor in common
 
 
 def fit_posteriors(
@@ -75,17 +76,28 @@ def fit_posteriors(
     """
     smallest = int(np.bincount(labels)[np.unique(labels)].min())
     cells, alike = _cut_table(table, min(_MIN_ROWS, smallest)), np.ones((1, len(labels)))
-    n_steps, first = _run_from(cells, labels, n_clusters)
-    cells = _choose_densities(cells, first)
+    member = (labels[:, None, None, None] == np.arange(n_clusters)[:, None]).astype(np.float32)
+    start = _Fit(_maximise(cells, member), member)
+    fit = _run(cells, start, alike)
+    cells = _choose_densities(cells, fit.resp)
+    start = _Fit(_maximise(cells, member), member)
     if not cells.is_free.all():
-        n_steps, first = _run_from(cells, labels, n_clusters)
+        fit = _run(cells, start, alike)
+    loadings = _start_loadings(cells, labels, start.mixture)
+    if are_correlated := bool(loadings.any()):
+        aim = fit.log_likelihood + np.count_nonzero(loadings) * np.log(len(labels)) / 2
+        start = _expect(cells, start.mixture._replace(loadings=loadings))
+        other = _run(cells, start, alike, aim=aim)
+        if are_correlated := bool(other.log_likelihood > aim):
+            fit = other
     drawn = rng.exponential(size=(n_draws, len(labels)))
     drawn /= drawn.mean(axis=1, keepdims=True)
-    n_parts = 1 + n_draws * n_clusters * len(cells.shares) // _BLOCK_NUMBERS
+    n_parts = 1 + n_draws * fit.resp[0].size * len(cells.shares) // _BLOCK_NUMBERS
     parts = [part for part in np.array_split(drawn, n_parts) if len(part)]
-    found = [first, *(_run(cells, first, part, n_steps) for part in parts)]
-    memberships = np.concatenate(found, axis=1).transpose(1, 2, 0).astype(np.float64)
-    return ClassPosteriors(memberships, np.concatenate([alike, drawn]))
+    fits = [fit, *(_run(cells, fit, part, fit.n_steps) for part in parts)]
+    found = np.concatenate([each.resp.sum(axis=-1) for each in fits], axis=1)
+    memberships = found.transpose(1, 2, 0).astype(np.float64)
+    return ClassPosteriors(memberships, np.concatenate([alike, drawn]), are_correlated)
 
 
 class _Column(NamedTuple):
@@ -183,49 +195,122 @@ def _take_codes(codes: np.ndarray) -> _Column:
     return _Column(found, np.eye(len(known)), nothing, nothing, np.ones(len(known)))
 
 
-def _run_from(cells: _Cells, labels: np.ndarray, n_clusters: int) -> tuple[int, np.ndarray]:
-    """Take EM steps from the labels until nothing moves: how many, and the posteriors.
+class _Mixture(NamedTuple):
+    """A component for each cluster, by m ways to weight the rows."""
 
-    Or until the components leave the labels. The posteriors are of shape (n_samples, 1,
-    n_clusters).
+    sizes: np.ndarray  # (m, n_clusters), sums of responsibilities
+    chances: np.ndarray  # (m, n_clusters, n_cells), which add up to 1 in each column
+    # (m, n_columns), correlations of the columns' normal scores with a factor that they have in
+    # common within each cluster; 0 where columns are independent
+    loadings: np.ndarray
+
+    @property
+    def nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The values of the factor that stand for all of them (n_nodes,), and their weights."""
+        values, weights = hermegauss(_N_NODES if self.loadings.any() else 1)
+        return values, weights / weights.sum()
+
+
+class _Fit(NamedTuple):
+    mixture: _Mixture
+    resp: np.ndarray  # (n_samples, m, n_clusters, n_nodes), responsibilities
+    # (m, n_clusters, n_nodes, n_cells), see `_given_factor`; None where columns are independent
+    scores: np.ndarray | None = None
+    log_likelihood: float = -np.inf
+    n_steps: int = 0
+
+
+def _run(
+    cells: _Cells, fit: _Fit, weights: np.ndarray, n_steps: int | None = None, aim: float = -np.inf
+) -> _Fit:
+    """Take EM steps with rows weighted (m, n_samples): so many, or until nothing moves.
+
+    Or until the log-likelihood would miss the `aim` even if each further step gained as much.
     """
-    member = (labels[:, None, None] == np.arange(n_clusters)).astype(np.float32)
-    alike, posteriors, before = np.ones((1, len(labels))), member, np.zeros(())
-    for n_steps in range(_MAX_STEPS):
-        after = _run(cells, posteriors, alike, 1)
-        if (after.max(axis=-1) - (after * member).sum(axis=-1)).mean() > _FARTHEST:
-            return n_steps, posteriors
-        posteriors, chances = after, _densities(cells, _sum_rows(cells, after))
-        if np.abs(chances - before).max() < _STILL:
-            return n_steps + 1, posteriors
-        before = chances
-    return _MAX_STEPS, posteriors
+    counted = weights.T[:, :, None, None].astype(np.float32)
+    for step in range(n_steps or _MAX_STEPS):
+        after = _maximise(cells, fit.resp * counted, fit)
+        if n_steps is None and step and np.abs(after.chances - fit.mixture.chances).max() < _STILL:
+            break
+        before, fit = fit, _expect(cells, after)._replace(n_steps=step + 1)
+        gain = fit.log_likelihood - before.log_likelihood
+        if fit.log_likelihood + (_MAX_STEPS - step) * max(gain, 0.0) < aim:
+            break
+    return fit
 
 
-def _run(cells: _Cells, resp: np.ndarray, weights: np.ndarray, n_steps: int) -> np.ndarray:
-    """Take EM steps with rows weighted (m, n_samples), from posteriors (n_samples, 1, n_clusters).
+def _expect(cells: _Cells, mixture: _Mixture) -> _Fit:
+    """Find how likely each row is of each component, and of each value of the factor."""
+    weights, (m, k, _) = mixture.nodes[1], mixture.chances.shape
+    chances, scores = mixture.chances[:, :, None], None
+    if len(weights) > 1:
+        chances, scores = _given_factor(cells, mixture)
+    evidence = (np.log(chances) * cells.evidence).astype(np.float32)
+    log_joint = cells.rows @ evidence.reshape(-1, evidence.shape[-1]).T
+    log_joint = log_joint.reshape(-1, m, k, len(weights))
+    shares = mixture.sizes / mixture.sizes.sum(axis=-1, keepdims=True)
+    log_joint += np.log(shares[:, :, None] * weights + np.finfo(np.float32).tiny)
+    top = log_joint.max(axis=(-2, -1), keepdims=True)
+    resp = np.exp(log_joint - top)
+    total = resp.sum(axis=(-2, -1), keepdims=True)
+    return _Fit(mixture, resp / total, scores, float((np.log(total) + top).sum()))
 
-    The posteriors that they end with are of shape (n_samples, m, n_clusters).
+
+def _maximise(cells: _Cells, resp: np.ndarray, before: _Fit | None = None) -> _Mixture:
+    """Fit the components to weighted responsibilities (n_samples, m, n_clusters, n_nodes)."""
+    found = _sum_rows(cells, resp)
+    sizes, chances = resp.sum(axis=(0, -1)), _densities(cells, found.sum(axis=-2))
+    loadings = np.zeros((resp.shape[1], len(cells.starts)))
+    if before is not None and before.scores is not None:
+        # The regression of the scores on the factor.
+        factor, is_loaded = before.mixture.nodes[0][:, None], before.mixture.loadings != 0
+        both = cells.sum_columns((found * before.scores * factor).sum(axis=(1, 2)))
+        square = cells.sum_columns((found * factor**2).sum(axis=(1, 2)))
+        loadings = is_loaded * both / np.maximum(square, 1e-9)
+    return _Mixture(sizes, chances, np.clip(loadings, -_MAX_LOADING, _MAX_LOADING))
+
+
+def _given_factor(cells: _Cells, mixture: _Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """Find how likely each cell is given the factor, and the mean normal score within it.
+
+    Both are of shape (m, n_clusters, n_nodes, n_cells). The ranks of values within a cluster, taken
+    as quantiles of a standard normal distribution, are their scores; given the factor these are
+    normal again (a Gaussian copula).
     """
-    weights = weights.T[:, :, None].astype(np.float32)
-    posteriors = np.broadcast_to(resp, (len(resp), weights.shape[1], resp.shape[2]))
-    for _ in range(n_steps):
-        resp = posteriors * weights
-        n, m, k = resp.shape
-        chances = _densities(cells, _sum_rows(cells, resp))
-        evidence = (np.log(chances) * cells.evidence).astype(np.float32).reshape(m * k, -1)
-        log_joint = (cells.rows @ evidence.T).reshape(n, m, k)
-        log_joint += np.log(resp.sum(axis=0) + np.finfo(np.float32).smallest_normal)
-        posteriors = np.exp(log_joint - log_joint.max(axis=-1, keepdims=True))
-        posteriors /= posteriors.sum(axis=-1, keepdims=True)
-    return posteriors
+    ends = np.cumsum(mixture.chances, axis=-1) - cells.column
+    bounds = ndtri(np.clip([ends - mixture.chances, ends], 0, 1))[:, :, :, None]
+    loadings = mixture.loadings[:, None, None, cells.column]
+    means, spread = loadings * mixture.nodes[0][:, None], np.sqrt(1 - loadings**2)
+    low, high = (bounds - means) / spread
+    chances = np.maximum(ndtr(high) - ndtr(low), np.finfo(np.float32).tiny)
+    heights = (np.exp(-(low**2) / 2) - np.exp(-(high**2) / 2)) / np.sqrt(2 * np.pi)
+    return chances, means + spread * heights / chances
+
+
+def _start_loadings(cells: _Cells, labels: np.ndarray, start: _Mixture) -> np.ndarray:
+    """Take the first principal component of the scores (1, n_columns) within labels (n_samples,).
+
+    All are 0 where fewer columns than three hold numbers: two do not tell a factor.
+    """
+    has_numbers = cells.edges[0][cells.starts] < 0
+    if has_numbers.sum() < _MIN_LOADED:
+        return np.zeros((1, len(cells.starts)))
+    means = _given_factor(cells, start)[1][0, :, 0]
+    scores, column = np.zeros((len(labels), len(cells.starts))), np.arange(len(cells.column))
+    for label, mean in enumerate(means):
+        mine = labels == label
+        each = csr_array((mean, (column, cells.column)))
+        scores[mine] = (cells.rows[mine] @ each).toarray()
+    scores *= has_numbers
+    _, size, axes = svds(scores, 1, v0=np.ones(min(scores.shape)))
+    loadings = size * axes / np.sqrt(len(labels))
+    return np.where(has_numbers, np.clip(loadings, -0.8, 0.8), 0.0)
 
 
 def _sum_rows(cells: _Cells, resp: np.ndarray) -> np.ndarray:
-    """Sum responsibilities (n_samples, m, n_clusters) by cells (m, n_clusters, n_cells)."""
-    n, m, k = resp.shape
-    found = cells.rows.T @ resp.reshape(n, m * k)
-    return np.ascontiguousarray(found.T, dtype=np.float64).reshape(m, k, -1)
+    """Sum responsibilities (n_samples, ...) by cells (..., n_cells)."""
+    found = cells.rows.T @ resp.reshape(len(resp), -1)
+    return np.ascontiguousarray(found.T, dtype=np.float64).reshape(*resp.shape[1:], -1)
 
 
 def _densities(cells: _Cells, found: np.ndarray) -> np.ndarray:
@@ -258,9 +343,9 @@ def _choose_densities(cells: _Cells, posteriors: np.ndarray) -> _Cells:
     """Choose Gaussians for the columns that smoothed histograms do not describe better.
 
     By the Bayesian information criterion; a smoothed histogram has as many parameters as the trace
-    of what smooths it, less 1. The posteriors are of shape (n_samples, 1, n_clusters).
+    of what smooths it, less 1. The posteriors are of shape (n_samples, 1, n_clusters, 1).
     """
-    found, (n, _, k) = _sum_rows(cells, posteriors), posteriors.shape
+    found, (n, _, k, _) = _sum_rows(cells, posteriors).sum(axis=-2), posteriors.shape
     gaussian = cells._replace(is_free=np.zeros_like(cells.is_free))
     ratios = np.log(_densities(cells, found)) - np.log(_densities(gaussian, found))
     gain = cells.sum_columns((found * ratios).sum(axis=(0, 1)))
