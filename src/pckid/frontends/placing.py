@@ -10,7 +10,7 @@ from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import OpenTable
+from pckid.frontends.tables.table import FileTable
 from pckid.modelfile import load_with_description
 from pckid.series.table import SeriesFormat
 
@@ -51,7 +51,7 @@ class KnownModel(NamedTuple):
     na_values: list[str]  # what was missing in its own table
     noted: frozenset[str]  # options of reading that its file sets, and nobody else
 
-    def prepare(self, open_it: Callable[[ReadOptions], OpenTable]) -> Prepared:
+    def prepare(self, open_it: Callable[[ReadOptions], FileTable]) -> Prepared:
         """Open a table, and prepare it as the model's own was.
 
         What does not suit it is the fault of the model's file, if nobody else asked for it.
