@@ -107,6 +107,17 @@ def test_labels_that_are_wrong_are_corrected_for():
     assert abs(np.mean(off)) < abs(np.mean(plain)) / 2
 
 
+def test_a_note_says_where_columns_rise_and_fall_together(found):
+    rng = np.random.default_rng(5)
+    rows = 0.8 * rng.normal(size=(300, 5)) + 0.6 * rng.normal(size=(300, 1))
+    rows[::2] += 1.5
+    some = compare_outcomes(PCKID(2, **SMALL).fit(rows), rows, rng.normal(size=300))
+    assert (some.are_correlated, found.are_correlated) == (True, False)
+    assert some.notes[0].startswith("Columns rise and fall together within clusters")
+    # Not where labels are right all the same.
+    assert some._replace(error_rates=np.eye(2)).notes == []
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_three_steps_of_stepmix_agree_within_their_standard_error(seed):
     rows, y, _ = data_bakk_response(1000, 0.9, random_state=seed)
