@@ -238,9 +238,9 @@ def compare_outcomes(
     Intervals and tests come from draws of the rows (Bayesian bootstrap), each with a mixture and
     error rates of its own, so that they include what is not known about the errors.
 
-    It assumes that within a cluster the columns of `X`, of any distribution, are independent of each
-    other or have one factor in common, and that the outcome does not depend on them. It shows that
-    clusters differ, not why.
+    It assumes that within a cluster the columns of `X`, of any distribution, are independent of
+    each other or have one factor in common, and that the outcome does not depend on them. It shows
+    that clusters differ, not why.
 
     Parameters
     ----------
