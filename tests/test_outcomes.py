@@ -54,8 +54,8 @@ def test_of_clear_clusters_the_estimates_are_the_plain_figures(model, found):
 def test_missing_outcomes_are_left_out_and_counted(found):
     assert [each.n_missing for each in found.outcomes] == [7, 7, 0, 0]
     assert found.notes == [
-        "days: 7 rows without a value, or without a cluster, are not compared.",
-        "relapsed: 7 rows without a value, or without a cluster, are not compared.",
+        "days: 7 rows without a value, not compared.",
+        "relapsed: 7 rows without a value, not compared.",
     ]
 
 
@@ -64,7 +64,7 @@ def test_rows_without_a_cluster_are_counted_apart(model):
     again = compare_outcomes(model, rows, {"days": np.append(DAYS, [1.0, np.nan])})
     assert (again.outcomes[0].n_missing, again.n_unclustered) == (8, 2)
     assert again.notes == [
-        "days is missing in 8 rows, not compared.",
+        "days: 8 rows without a value, not compared.",
         "2 rows have no cluster, not compared.",
     ]
 
@@ -105,6 +105,17 @@ def test_labels_that_are_wrong_are_corrected_for():
     # Wrong labels draw the clusters together; without them the difference is about right.
     assert np.mean(plain) < -0.3
     assert abs(np.mean(off)) < abs(np.mean(plain)) / 2
+
+
+def test_a_note_says_where_columns_rise_and_fall_together(found):
+    rng = np.random.default_rng(5)
+    rows = 0.8 * rng.normal(size=(300, 5)) + 0.6 * rng.normal(size=(300, 1))
+    rows[::2] += 1.5
+    some = compare_outcomes(PCKID(2, **SMALL).fit(rows), rows, rng.normal(size=300))
+    assert (some.are_correlated, found.are_correlated) == (True, False)
+    assert some.notes[0].startswith("Columns rise and fall together within clusters")
+    # Not where labels are right all the same.
+    assert some._replace(error_rates=np.eye(2)).notes == []
 
 
 @pytest.mark.parametrize("seed", range(3))

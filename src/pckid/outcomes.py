@@ -156,8 +156,7 @@ class OutcomeComparison(NamedTuple):
     def notes(self) -> list[str]:
         """What else to know: rows that are not compared, and clusters that labels hardly tell."""
         notes = [
-            f"{brief(each.name)}: {counted(each.n_missing, 'row')} without a value, or without a "
-            f"cluster, {'is' if each.n_missing == 1 else 'are'} not compared."
+            f"{brief(each.name)}: {counted(each.n_missing, 'row')} without a value, not compared."
             for each in self.outcomes
             if each.n_missing
         ]
@@ -239,9 +238,9 @@ def compare_outcomes(
     Intervals and tests come from draws of the rows (Bayesian bootstrap), each with a mixture and
     error rates of its own, so that they include what is not known about the errors.
 
-    It assumes that within a cluster the columns of `X` are about independent of each other, of any
-    distribution, and that the outcome does not depend on them. It shows that clusters differ, not
-    why.
+    It assumes that within a cluster the columns of `X`, of any distribution, are independent of
+    each other or have one factor in common, and that the outcome does not depend on them. It shows
+    that clusters differ, not why.
 
     Parameters
     ----------

@@ -418,7 +418,7 @@ def test_outcomes_come_first_and_then_what_became_of_clusters(later):
     assert html.escape("<b>days</b> shows no difference") in later.html.replace("&#34;", '"')
     assert "3 of 3 clusters stayed." in later.html
     assert later.html.count('data-chart="outcome"') == 3
-    assert "stage: 25 rows without a value, or without a cluster, are not compared." in later.html
+    assert "stage: 25 rows without a value, not compared." in later.html
 
 
 def test_outcomes_and_flows_are_packed(later):

@@ -3,8 +3,9 @@
 Memberships from `predict_proba` say how reproducible labels are, and clusters that overlap are
 found again with the same overlap. How often labels are wrong is a question about the densities of
 the clusters: a mixture with one component for each cluster starts at the labels. Within a component
-columns are independent, each with a density of its own: a smoothed histogram, or a Gaussian where
-that describes it as well.
+each column has a density of its own: a smoothed histogram, or a Gaussian where that describes it as
+well. Columns are independent, or have a factor in common, the same in all components, if the
+Bayesian information criterion prefers it.
 """
 
 from __future__ import annotations
