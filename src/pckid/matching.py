@@ -428,14 +428,15 @@ def _judge_chance(
         again = resample_clusters(labels_of, len(values), third, N_RESAMPLES, 0, jobs)
 
     earlier, later = np.zeros(k_before), np.zeros(k_now)
+    whole = [a for each in changes if each.kind != "split" for a in each.before]
     for other in again:
         old, new = (
             cross_count(labels[rows], other, k, int(other.max()) + 1)
             for labels, k in ((before, k_before), (now, k_now))
         )
-        likest = _overlap(new).max(axis=0)
-        overlap = _overlap(old)
-        earlier[[a for a, c in match_clusters(old) if overlap[a, c] >= likest[c]]] += 1 / len(again)
+        is_like = _overlap(old) >= _overlap(new).max(axis=0)
+        is_like[whole] = True
+        earlier[[a for a, c in match_clusters(old) if is_like[a, c]]] += 1 / len(again)
         later[[b for b, _ in match_clusters(new)]] += 1 / len(again)
     with_match = {a for a, _ in pairs}, {b for _, b in pairs}
     goes_to = 4 * flows >= np.maximum(flows.sum(axis=1, keepdims=True), 1)
