@@ -141,7 +141,7 @@ def test_parts_that_resamples_show_are_no_chance_though_one_is_like_the_whole(ol
     before = np.repeat([0, 1], [100, 50])
     now, again = (np.repeat([0, 1, 2], sizes) for sizes in ([49, 49, 52], [52, 46, 52]))
     assert match_clusters(cross_count(before, again, 2, 3)) == [(0, 0), (1, 2)]
-    monkeypatch.setattr("pckid.matching._cluster_third", lambda *_: again)
+    monkeypatch.setattr("pckid.matching.cluster_some", lambda *_: again)
     flows = cross_count(before, now, 2, 3)
     pairs = match_clusters(flows)
     changes = find_changes(flows, pairs, flows.sum(axis=1), np.zeros(3, dtype=bool))
@@ -149,7 +149,7 @@ def test_parts_that_resamples_show_are_no_chance_though_one_is_like_the_whole(ol
     told = (changes, pairs, (before, now), flows, np.zeros(2, dtype=bool))
     assert not any(each.by_chance for each in _judge_chance(old, X, *told))
     # Not so if they show the whole.
-    monkeypatch.setattr("pckid.matching._cluster_third", lambda *_: before)
+    monkeypatch.setattr("pckid.matching.cluster_some", lambda *_: before)
     assert [each.by_chance for each in _judge_chance(old, X, *told)] == [True, False]
 
 

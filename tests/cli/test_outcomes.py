@@ -87,4 +87,4 @@ def test_a_row_without_a_cluster_is_not_said_to_lack_its_outcome(pckid, tmp_path
     table.to_csv(tmp_path / "t.csv", index=False)
     result = pckid("cluster", "t.csv", "-k", 2, "--outcome", "days", "-o", "o.csv", *QUICK)
     assert result.code == 0, result.err
-    assert "days: 1 row without a value, or without a cluster, is not compared." in result.err
+    assert "1 row has no cluster, not compared." in result.err
