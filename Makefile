@@ -77,10 +77,13 @@ $(VENV)/.dist: $(BIN)/python pyproject.toml
 	$(INSTALL) build hatchling twine
 	@touch $@
 
-# All that `.ci/run` needs, sought together: the pip of the newest Python seeks in half of the time.
+# All that `.ci/run` needs, sought together: by uv, in a sixth of pip's processor time, or by pip
+# where uv reaches no packages.
+ALL = -e ".[docs,lint]" build hatchling twine $(TORCH)
 everything: $(BIN)/python
-	$(PIP) --upgrade pip
-	$(PIP) -e ".[docs,lint]" build hatchling twine $(TORCH)
+	$(PIP) uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python \
+		$(addprefix --find-links ,$(PIP_FIND_LINKS)) $(ALL) || $(PIP) $(ALL)
 	@touch $(VENV)/.lint $(VENV)/.docs $(VENV)/.dist $(VENV)/.test $(VENV)/.app $(VENV)/.demo
 
 demo: $(VENV)/.demo
