@@ -45,7 +45,7 @@ _MIN_SHARE_ON_HOST, _WIDE = 0.5, 256
 # next operations.
 _RUN_CELLS = 1 << 23
 # Multiplications that make a thread worth while.
-_WORK = 1 << 27
+_WORK = 1 << 28
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
 # No table has so many rows: a random key times this plus the row's number is another key, of which
