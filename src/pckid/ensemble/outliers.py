@@ -11,8 +11,7 @@ import numpy as np
 from pckid._utils.arrays import (
     Array,
     asarray_like,
-    clip_max,
-    clip_min,
+    clip,
     device_of,
     gather,
     is_host,
@@ -213,7 +212,7 @@ def _take_logarithm(squares: Array, table: Table) -> Array:
     """Turn squared deviations of rows, added up (n,), into `deviation`; NaN if there are none."""
     xp, count = namespace(squares), table.observed_values
     seen = count > 0
-    mean = clip_min(squares / xp.where(seen, count, 1.0), _NEAREST)
+    mean = clip(squares / xp.where(seen, count, 1.0), _NEAREST)
     return xp.where(seen, xp.log(mean) / 2, xp.nan)
 
 
@@ -223,7 +222,7 @@ def _sum_squares(deviations: Array, usual: np.ndarray | None, values: slice) -> 
     if usual is not None:
         each = asarray_like(1 / usual[values], deviations, dtype=deviations.dtype)
         deviations = deviations * each[:, None]
-    kept = clip_max(clip_min(deviations, 0.0), _FARTHEST)
+    kept = clip(deviations, 0.0, _FARTHEST)
     return xp.sum(kept * kept, axis=0)
 
 
@@ -263,10 +262,10 @@ def _pass_mixtures(
     posteriors = Posteriors(kernel.ensemble, table)
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
-        rows = block(table, start, stop)
-        found = apply_functionals(posteriors, functionals, rows)
+        found = apply_functionals(posteriors, functionals, table, start, stop)
+        squares = _combine(found[width:, :], usual, block(table, start, stop), pieces)
         # A new array: a view would keep all that was found of the rows.
-        return 1.0 * found[:width, :], _combine(found[width:, :], usual, rows, pieces)
+        return 1.0 * found[:width, :], squares
 
     most = min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
     parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)

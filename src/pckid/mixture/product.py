@@ -35,7 +35,7 @@ from typing import NamedTuple
 from pckid._utils.arrays import (
     Array,
     add_product,
-    clip_min,
+    clip,
     contiguous,
     device_of,
     namespace,
@@ -196,7 +196,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     total, seen = _totals(sums.moments, stats)
     alive = holds_rows(total)
     least = float(xp.finfo(total.dtype).smallest_normal)
-    share = (xp.astype(alive, total.dtype) / clip_min(total, least))[..., None]
+    share = (xp.astype(alive, total.dtype) / clip(total, least))[..., None]
     unseen = 1 - seen[..., :d] * share
     moments = sums.moments[..., : 2 * d] * share
     means = add_product(moments[..., d:], unseen, params.means)
@@ -214,7 +214,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
 
 def constrain(params: Parameters, floor: float) -> Parameters:
     """Lift the variances to `floor`: the constrained maximum, so EM still never descends."""
-    return params._replace(covariances=clip_min(params.covariances, floor))
+    return params._replace(covariances=clip(params.covariances, floor))
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
@@ -365,7 +365,7 @@ def _category_probabilities(
     counts = moments[..., 2 * stats.n_features : _tail(stats)]
     unseen = total[..., None] - seen[..., stats.n_features :]
     hidden = namespace(moments).take(unseen, stats.margins.column, axis=-1)
-    counts = counts + clip_min(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
+    counts = counts + clip(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
     return counts / (total[..., None] + _PRIOR_ROWS)
 
 
