@@ -87,7 +87,6 @@ class TestMembers:
     def test_every_number_of_components_has_every_start(self, sizes):
         found = train(make_plan(sizes=sizes))
         assert [stack.log_weights.shape for stack in found.stacks] == [(3, g) for g in sizes]
-        assert found.n_mixtures == 3 * len(sizes)
         assert found.n_columns == 3 * sum(sizes)
 
     def test_each_mixture_has_random_rows_of_its_own(self):

@@ -90,10 +90,6 @@ class Ensemble(NamedTuple):
     stacks: tuple[Any, ...]
 
     @property
-    def n_mixtures(self) -> int:
-        return sum(stack.log_weights.shape[0] for stack in self.stacks)
-
-    @property
     def n_inits(self) -> int:
         """How many mixtures there are of each number of components."""
         return self.stacks[0].log_weights.shape[0]

@@ -132,11 +132,11 @@ class FeatureScorer:
         -------
         deviations : array of shape (n_rows,)
         """
-        weights = None if unseen is None else self._weights_of(unseen, features)
 
         def compute(start: int, stop: int, jobs: int = 1) -> Array:
             mine, part = block(rows, start, stop), features[:, start:stop]
-            part = self._weigh_features(part, None if weights is None else weights[:, start:stop])
+            if unseen is not None:
+                part = self._weigh_features(part, unseen[:, start:stop])
             total: Any = 0.0
             for values, found in self._deviations(part, mine, jobs):
                 total = total + _sum_squares(found, usual, values)
@@ -158,30 +158,29 @@ class FeatureScorer:
         Components have a least variance, and columns whose values lie in narrow clusters deviate
         less from them than others. The parameters are those of `deviation`.
         """
-        weighed = self._weigh_features(features, self._weights_of(unseen, features))
+        weighed = self._weigh_features(features, unseen)
         found = [to_numpy(part) for _, part in self._deviations(weighed, rows, jobs)]
         seen, first = to_numpy(rows.observed).T, [piece.first_columns for piece in self._pieces]
         n_categorical = rows.codes.shape[1]
         places = [*first, np.arange(n_categorical) + self._table.n_features]
         return _trimmed_means(np.concatenate(found), seen[np.concatenate(places)])
 
-    def _weights_of(self, unseen: np.ndarray, home: Array) -> Array:
-        """Compute how much mixtures count for rows (n_mixtures, n), in all as much as all do."""
-        xp = namespace(home)
-        counts = [stack.log_weights.shape[0] for stack in self._kernel.ensemble.stacks]
-        each = np.repeat(np.square(mixture_scales(self._kernel)), counts)
-        there = asarray_like(unseen | ~unseen.any(axis=0), home, dtype=xp.bool)
-        weights = xp.astype(there, xp.float64)
-        weights /= asarray_like(each, home, dtype=xp.float64) @ weights
-        return xp.astype(weights, home.dtype, copy=False)
+    def _weigh_features(self, features: Array, unseen: np.ndarray) -> Array:
+        """Let only `unseen` mixtures (n_mixtures, n) count for rows, in all as much as all do.
 
-    def _weigh_features(self, features: Array, weights: Array | None) -> Array:
-        """Count the features (n_columns, n) of each mixture by its `weights` (n_mixtures, n)."""
-        if weights is None:
-            return features
-        shapes = [stack.log_weights.shape for stack in self._kernel.ensemble.stacks]
-        sizes = np.repeat([g for _, g in shapes], [m for m, _ in shapes])
-        return features * take_along(weights, np.repeat(np.arange(len(sizes)), sizes))
+        Their features are (n_columns, n).
+        """
+        xp = namespace(features)
+        counts, sizes = zip(
+            *(s.log_weights.shape for s in self._kernel.ensemble.stacks), strict=True
+        )
+        each = np.repeat(np.square(mixture_scales(self._kernel)), counts)
+        there = asarray_like(unseen | ~unseen.any(axis=0), features, dtype=xp.bool)
+        weights = xp.astype(there, xp.float64)
+        weights /= asarray_like(each, features, dtype=xp.float64) @ weights
+        weights = xp.astype(weights, features.dtype, copy=False)
+        mixture_of = np.repeat(np.arange(len(each)), np.repeat(sizes, counts))
+        return features * take_along(weights, mixture_of)
 
     def _deviations(self, features: Array, rows: Table, jobs: int) -> list[tuple[slice, Array]]:
         """List the numbers of some values, and how far rows deviate there (n_values, n)."""

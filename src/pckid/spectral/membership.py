@@ -197,8 +197,8 @@ def cluster_by_parts(
         return np.zeros((_N_DRAWS, n_samples), dtype=np.int64)
     size = min(max(n_clusters + 1, -(-n_samples // _PART)), n_samples)
     width = n_clusters if known is None else n_coordinates(n_clusters, size)
-
-    def cluster() -> np.ndarray:
+    parts = np.empty((_N_DRAWS, n_samples), dtype=np.int64)
+    for labels in parts:
         columns = _draw_columns(kernel, rng)
         rows = draw_together(rng, n_samples, size, groups)
         each = None if weights is None else take_along(weights, rows)
@@ -215,9 +215,8 @@ def cluster_by_parts(
         centers = kmeans(
             points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each, anchors=anchors
         ).centers
-        return to_numpy(first_of_nearest(distances_to(points, centers), centers))
-
-    return np.stack([cluster() for _ in range(_N_DRAWS)])
+        labels[:] = to_numpy(first_of_nearest(distances_to(points, centers), centers))
+    return parts
 
 
 def _draw_columns(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
