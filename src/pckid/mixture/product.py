@@ -170,13 +170,9 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     variances = moments[..., :d] * share - means * means
     empty, weights = (total <= 0)[..., None], stats.margins.weights
     centers = centers[..., :d] if weights is None else centers[..., :d] / xp.sqrt(weights[:d])
-    return Parameters(
-        log_weights(total, stats.n_counted),
-        _with_prior(xp.where(empty, centers, means), total, stats),
-        _share_variances(xp.where(empty, 1.0, variances), stats),
-        _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
-        _observed_probabilities(total, seen, stats),
-    )
+    means, variances = xp.where(empty, centers, means), xp.where(empty, 1.0, variances)
+    shares = stats.margins.frequencies
+    return _to_parameters(stats, moments, (total, seen), means, variances, shares)
 
 
 def log_joint(stats: Statistics, params: Parameters) -> Array:
@@ -217,13 +213,8 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     squares = add_product(params.covariances, params.means, params.means)
     squares = add_product(moments[..., :d], unseen, squares)
     variances = add_product(squares, means, means, -1)
-    return Parameters(
-        log_weights(total, stats.n_counted),
-        _with_prior(means, total, stats),
-        _share_variances(variances, stats),
-        _category_probabilities(sums.moments, total, seen, params.categories, stats),
-        _observed_probabilities(total, seen, stats),
-    )
+    old = params.categories
+    return _to_parameters(stats, sums.moments, (total, seen), means, variances, old)
 
 
 def constrain(params: Parameters, floor: float) -> Parameters:
@@ -318,22 +309,34 @@ def _two_values(means: Array, higher: Array, eps: float = 0.0) -> tuple[Array, A
     return share, gap, xp.clip(share + means / gap, eps, 1 - eps)
 
 
-def _with_prior(means: Array, total: Array, stats: Statistics) -> Array:
-    """Draw means (m, g, d) of columns that take two values to that of all rows, by the prior."""
-    higher = stats.margins.higher
-    if higher is None:
-        return means
-    share = (total / (total + _PRIOR_ROWS))[..., None]
-    return namespace(means).where(higher > 0, means * share, means)
+def _to_parameters(
+    stats: Statistics,
+    moments: Array,
+    totals: tuple[Array, Array],
+    means: Array,
+    variances: Array,
+    categories: Array,
+) -> Parameters:
+    """Put parameters together from means and variances (m, g, d), with the prior.
 
-
-def _share_variances(variances: Array, stats: Statistics) -> Array:
-    """Give the columns of each block their mean variance (m, g, d)."""
-    xp, blocks = namespace(variances), stats.column_blocks
-    if blocks is None:
-        return variances
-    means = (variances @ blocks / xp.sum(blocks, axis=0)) @ xp.matrix_transpose(blocks)
-    return xp.where(xp.any(blocks > 0, axis=1), means, variances)
+    The moments are R F, the totals those that `_totals` reads off them. A missing category counts
+    as the probabilities `categories`.
+    """
+    xp, blocks, (total, seen) = namespace(means), stats.column_blocks, totals
+    higher, shares_observed = stats.margins.higher, stats.margins.observed
+    n_rows, observed = total[..., None], seen[..., :0]
+    if higher is not None:
+        # Columns that take two values are drawn to the mean of all rows.
+        means = xp.where(higher > 0, means * (n_rows / (n_rows + _PRIOR_ROWS)), means)
+    if blocks is not None:
+        shared = (variances @ blocks / xp.sum(blocks, axis=0)) @ xp.matrix_transpose(blocks)
+        variances = xp.where(xp.any(blocks > 0, axis=1), shared, variances)
+    if shares_observed is not None:
+        prior = _PRIOR_ROWS_OBSERVED
+        observed = (seen + prior * shares_observed) / (n_rows + prior)
+    probabilities = _category_probabilities(moments, total, seen, categories, stats)
+    logs = log_weights(total, stats.n_counted)
+    return Parameters(logs, means, variances, probabilities, observed)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
@@ -358,15 +361,6 @@ def _category_probabilities(
     hidden = namespace(moments).take(unseen, stats.margins.column, axis=-1)
     counts = counts + clip(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
     return counts / (total[..., None] + _PRIOR_ROWS)
-
-
-def _observed_probabilities(total: Array, seen: Array, stats: Statistics) -> Array:
-    """Compute the share of each component's rows in which a column is observed (m, g, D or 0)."""
-    shares = stats.margins.observed
-    if shares is None:
-        return seen[..., :0]
-    prior = _PRIOR_ROWS_OBSERVED
-    return (seen + prior * shares) / (total[..., None] + prior)
 
 
 def _log_odds(observed: Array, shares: Array, margins: Margins) -> tuple[Array, Array]:
