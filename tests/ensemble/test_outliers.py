@@ -111,7 +111,7 @@ def test_the_usual_deviation_of_a_value_is_a_trimmed_mean():
     model = PCKID(3, n_inits=2, max_components=3, random_state=0, categorical_features=["e"])
     training = model._train(model._draw(frame))
     kernel, table = training.kernel, training.drawn.sample.table
-    unseen = np.ones((kernel.ensemble.n_mixtures, table.n_samples), dtype=bool)
+    unseen = np.ones((2 * len(kernel.ensemble.stacks), table.n_samples), dtype=bool)
     scorer, features = FeatureScorer(kernel, table), feature_matrix(kernel, table, 1)
     usual = scorer.usual_deviations(features, table, unseen, 1)
     alone, means, counts = np.zeros(5), np.zeros(5), np.zeros(5)

@@ -107,7 +107,7 @@ def test_eigenvalues_never_fall_below_the_floor(table):
 def test_clipping_lifts_small_eigenvalues_and_leaves_the_rest():
     vectors = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
     matrices = np.stack([vectors * v @ vectors.T for v in ([1.0, 2.0, 1e-9], [1.0, 2.0, 3.0])])
-    lifted = full.clip(matrices, 0.1)
+    lifted = full.lift_eigenvalues(matrices, 0.1)
     close(lifted[0], vectors * [1.0, 2.0, 0.1] @ vectors.T)
     close(lifted[1], matrices[1])
 

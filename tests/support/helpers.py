@@ -42,8 +42,8 @@ def begin(family, stats, chosen, floor):
 
 def steps(family, stats, params, n_iter, floor):
     """Take EM steps."""
-    resp_of = em.weighted_posterior()
-    return em.iterate(family, stats, params, n_iter=n_iter, floor=floor, resp_of=resp_of)
+    how = {"n_iter": n_iter, "floor": floor, "resp_of": em.weighted_posterior}
+    return em.iterate(family, stats, params, **how)
 
 
 def sign(content):

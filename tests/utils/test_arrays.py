@@ -85,9 +85,10 @@ def test_half_of_a_column_is_taken_from_a_product(backend, rng):
     np.testing.assert_allclose(_arrays.to_numpy(found), a @ b - c / 2, rtol=1e-12, atol=1e-14)
 
 
-def test_lower_bounds(backend):
+def test_bounds(backend):
     array = backend.asarray(np.array([-1.0, 0.5]))
-    np.testing.assert_array_equal(_arrays.to_numpy(_arrays.clip_min(array, 0.0)), [0.0, 0.5])
+    for bounds, expected in (((0.0,), [0, 0.5]), ((None, 0.0), [-1, 0]), ((-0.5, 0), [-0.5, 0])):
+        np.testing.assert_array_equal(_arrays.to_numpy(_arrays.clip(array, *bounds)), expected)
 
 
 ESTIMATORS = [
@@ -199,7 +200,7 @@ def test_products_with_rows_that_all_share(backend, rng):
 def test_gram_matrix_times_vectors(backend, monkeypatch, cached, rng):
     monkeypatch.setattr(_arrays, "_CACHED_BYTES", cached)
     A, v = rng.standard_normal((9, 5)), rng.standard_normal((5, 2))
-    found = _arrays.to_numpy(_arrays.gram_operator(backend.asarray(A))(backend.asarray(v)))
+    found = _arrays.to_numpy(_arrays.times_gram(backend.asarray(A), backend.asarray(v)))
     np.testing.assert_allclose(found, A.T @ A @ v, rtol=1e-12)
 
 

@@ -97,7 +97,8 @@ def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
     What was launched on a GPU goes on meanwhile. Memory that is not pinned is copied aside before
     the call returns, so that the caller may change `values` at once.
     """
-    values = _writeable(np.ascontiguousarray(values))
+    # Writeable too: torch would warn of memory that is not.
+    values = np.require(values, requirements=["C", "W"])
     if dtype is None and values.dtype == np.float64:
         dtype = X.dtype
     if isinstance(X, np.ndarray):
@@ -138,14 +139,9 @@ def gather(X: Any, index: Any) -> Array:
     return namespace(X).take_along_axis(X, index, axis=1)
 
 
-def clip_min(X: Array, bound: float) -> Array:
-    """Lift the entries of `X` to `bound`; NumPy's clip takes ten times as long on small arrays."""
-    return np.maximum(X, bound) if isinstance(X, np.ndarray) else namespace(X).clip(X, min=bound)
-
-
-def clip_max(X: Array, bound: float) -> Array:
-    """Lower the entries of `X` to `bound`, as fast as `clip_min`."""
-    return np.minimum(X, bound) if isinstance(X, np.ndarray) else namespace(X).clip(X, max=bound)
+def clip(X: Any, low: float | None = None, high: float | None = None) -> Array:
+    """Bring the entries of `X` between bounds; the namespace's takes ten times as long on few."""
+    return X.clip(low, high) if hasattr(X, "clip") else namespace(X).clip(X, low, high)
 
 
 def contiguous(X: Array) -> Array:
@@ -167,7 +163,7 @@ def exponential(X: Array, rounded: bool = True) -> Array:
         np.maximum(X, smallest, out=X)
         np.exp(X, out=X)
     else:
-        X = namespace(X).exp(clip_min(X, smallest))
+        X = namespace(X).exp(clip(X, smallest))
     if rounded:
         # To multiples of what `coarse` can hold, the smallest of them to zero.
         X += coarse
@@ -231,22 +227,17 @@ def product_less_half(A: Any, B: Any, C: Any) -> Array:
     return A @ B - 0.5 * C
 
 
-def gram_operator(A: Array) -> Callable[[Array], Array]:
-    """Return a function that computes Aᵀ A v for A (c, n) and v (n, b).
+def times_gram(A: Array, v: Array) -> Array:
+    """Compute Aᵀ A v for A (c, n) and v (n, b).
 
     On a CPU A is read only once. Not in threads: they would meet too often.
     """
     if not isinstance(A, np.ndarray):
-        return lambda v: namespace(A).matrix_transpose(A) @ (A @ v)
-    parts = np.array_split(A, -(-A.nbytes // _CACHED_BYTES))
-
-    def multiply(v: Any) -> Array:
-        total: Any = np.zeros_like(v, dtype=A.dtype)
-        for part in parts:
-            total += part.T @ (part @ v)
-        return total
-
-    return multiply
+        return namespace(A).matrix_transpose(A) @ (A @ v)
+    total: Any = np.zeros_like(v, dtype=A.dtype)
+    for part in np.array_split(A, -(-A.nbytes // _CACHED_BYTES)):
+        total += part.T @ (part @ v)
+    return total
 
 
 def argmax_of_middle(scores: Array) -> Array:
@@ -277,14 +268,10 @@ def place(X: Array, device: str | None) -> Array:
             f"device={device!r} needs PyTorch. Install torch, or leave device=None to use NumPy."
         ) from error
     try:
-        return torch.asarray(_writeable(X), device=device)
+        X = np.require(X, requirements="W") if isinstance(X, np.ndarray) else X
+        return torch.asarray(X, device=device)
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"device={device!r} cannot be used: {error}") from error
-
-
-def _writeable(X: Array) -> Array:
-    """Copy a NumPy array that is read-only, which torch would warn of."""
-    return X.copy() if isinstance(X, np.ndarray) and not X.flags.writeable else X
 
 
 def restorer(X: Array) -> Callable[[Array], Array]:
@@ -296,6 +283,6 @@ def restorer(X: Array) -> Callable[[Array], Array]:
     def restore(result: Array) -> Array:
         if namespace(result) is xp:
             return array_api_compat.to_device(result, device)
-        return xp.asarray(_writeable(to_numpy(result)), device=device)
+        return xp.asarray(np.require(to_numpy(result), requirements="W"), device=device)
 
     return restore

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from queue import SimpleQueue
 from threading import Lock, Thread, get_ident
 from typing import Any, TypeVar
@@ -133,24 +133,19 @@ def run_in_threads(
     times a second, and end by so much later.
     """
     found: list[Any] = []
-    tasks = list(tasks)
-
-    def keep(result: Any) -> None:
-        found.append(result)
-        if then is not None:
-            then(result)
-
+    calls: list[Callable[[], Any]] = [partial(function, *task) for task in tasks]
+    pool = ThreadPoolExecutor(n) if min(n, len(calls)) > 1 else None
     with blas_threads(1):
-        if min(n, len(tasks)) <= 1:
-            for task in tasks:
-                keep(function(*task))
-            return found
-        pool = ThreadPoolExecutor(n)
         try:
-            for future in [pool.submit(function, *task) for task in tasks]:
-                keep(future.result())
+            if pool is not None:
+                calls = [pool.submit(call).result for call in calls]
+            for call in calls:
+                found.append(call())
+                if then is not None:
+                    then(found[-1])
         finally:
-            pool.shutdown(cancel_futures=True)
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
     return found
 
 

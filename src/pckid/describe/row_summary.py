@@ -7,7 +7,7 @@ import numpy as np
 from pckid._utils.arrays import (
     Array,
     asarray_like,
-    clip_min,
+    clip,
     contiguous,
     device_of,
     gather,
@@ -70,7 +70,7 @@ def summarise_rows(
     )
     seen = each * observed
     total = xp.sum(seen, axis=1)
-    n_seen = clip_min(total, float(xp.finfo(xp.float64).smallest_normal))
+    n_seen = clip(total, float(xp.finfo(xp.float64).smallest_normal))
     means = xp.sum(seen * values, axis=1) / n_seen
     spreads = xp.sqrt(xp.sum(seen * (values - means[:, None]) ** 2, axis=1) / n_seen)
     values = xp.where(seen > 0, values, xp.inf)

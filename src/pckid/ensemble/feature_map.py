@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from sklearn import get_config
 
 from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
 from pckid._utils.parallel import run_in_threads, threads_for
-from pckid.ensemble.members import Ensemble, Posteriors, itemsize, split_stacks
+from pckid.ensemble.members import Ensemble, Posteriors, itemsize
 from pckid.input.table import Scaling, Table, block
 
 # Longer blocks of rows gain nothing on a CPU and fall out of its cache. Where threads take turns at
@@ -59,9 +60,10 @@ WEIGHTINGS: dict[str, Callable[[int], float]] = {
 
 def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
-    compute = Posteriors(kernel.ensemble, table).of(table)
-    for stack, scale in enumerate(mixture_scales(kernel)):
-        yield compute([stack], [scale])
+    posteriors, scales = Posteriors(kernel.ensemble, table), mixture_scales(kernel)
+    stats = posteriors.family.statistics(table)
+    for run in posteriors.runs:
+        yield posteriors.compute(stats, run, scales)
 
 
 def mixture_scales(kernel: Kernel) -> list[float]:
@@ -86,15 +88,14 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     scales, stops = mixture_scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
     posteriors, jobs = Posteriors(kernel.ensemble, table), _n_threads(kernel, table, jobs)
 
-    def fill(compute: Callable, run: range, start: int, stop: int) -> None:
-        found = compute(run, scales[run.start : run.stop])
+    def fill(stats: Any, run: range, start: int, stop: int) -> None:
+        found = posteriors.compute(stats, run, scales)
         out[stops[run.start] : stops[run.stop], start:stop] = found
 
     tasks = []
     for start, stop in _row_blocks(kernel, table, jobs, HOST_BLOCK):
-        rows = block(table, start, stop)
-        compute = posteriors.of(rows)
-        tasks += [(compute, run, start, stop) for run in split_stacks(kernel.ensemble, rows)]
+        stats = posteriors.family.statistics(block(table, start, stop))
+        tasks += [(stats, run, start, stop) for run in posteriors.runs]
     # The widest first, so that threads end together.
     tasks.sort(key=lambda task: stops[task[1].start] - stops[task[1].stop])
     run_in_threads(fill, tasks, jobs)
@@ -118,22 +119,20 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
     xp = namespace(table.values)
     # Scaling the basis spares a pass over the posteriors, which are many more numbers.
     functionals = functionals_of(projection) * column_scales(kernel, table.values)
-    posteriors = Posteriors(kernel.ensemble, table)
-
-    def project_block(start: int, stop: int) -> Array:
-        return apply_functionals(posteriors, functionals, block(table, start, stop))
-
-    blocks = for_row_blocks(project_block, kernel, table, jobs)
+    apply = partial(apply_functionals, Posteriors(kernel.ensemble, table), functionals, table)
+    blocks = for_row_blocks(apply, kernel, table, jobs)
     return coordinates_from(xp.concat(blocks, axis=1), projection)
 
 
-def apply_functionals(posteriors: Posteriors, functionals: Array, rows: Table) -> Array:
-    """Take functionals (m, n_columns) of the rows' posteriors, of shape (m, n_samples)."""
+def apply_functionals(
+    posteriors: Posteriors, functionals: Array, table: Table, start: int, stop: int
+) -> Array:
+    """Take functionals (m, n_columns) of the posteriors of rows `start` to `stop` (m, n)."""
     first = 0
     total: Any = 0.0
-    compute = posteriors.of(rows)
-    for run in split_stacks(posteriors.ensemble, rows):
-        part = compute(run)
+    stats = posteriors.family.statistics(block(table, start, stop))
+    for run in posteriors.runs:
+        part = posteriors.compute(stats, run)
         total = total + functionals[:, first : first + part.shape[0]] @ part
         first += part.shape[0]
     return total
@@ -154,9 +153,13 @@ def functionals_of(projection: Projection) -> Array:
 
 
 def coordinates_from(values: Array, projection: Projection) -> Array:
-    """Turn the functionals' values (.., n_samples) into coordinates (n_samples, n_components)."""
+    """Turn the functionals' values (.., n_samples) into coordinates (n_samples, n_components).
+
+    Zeros where a row is like none of those that span the embedding.
+    """
     if projection.degree is not None:
-        values = values[:-1, :] / values[-1:, :]
+        degree = values[-1:, :]
+        values = values[:-1, :] / namespace(values).where(degree > 0, degree, 1.0)
     return namespace(values).matrix_transpose(values)
 
 

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, clip_min, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, clip, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
 from pckid.input.logarithms import slopes, undo_logs
 from pckid.input.table import Scaling, Table, block, standardise_at_home
@@ -69,7 +69,7 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
             total = total + weight * xp.sum(means, axis=0)
             squares = squares + weight * xp.sum(seconds, axis=0)
         numbers = total[:, : table.n_features]
-        return total, xp.sqrt(clip_min(squares - numbers * numbers, 0.0))
+        return total, xp.sqrt(clip(squares - numbers * numbers, 0.0))
 
     parts = for_row_blocks(expect, kernel, table, jobs)
     return Expected(*(xp.concat(part, axis=0) for part in zip(*parts, strict=True)))

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,10 +71,6 @@ class Stack(NamedTuple):
     first_start: int
     n_mixtures: int
 
-    @property
-    def starts(self) -> slice:
-        return slice(self.first_start, self.first_start + self.n_mixtures)
-
 
 # What is trained in one call.
 Batch = tuple[Stack, ...]
@@ -93,10 +88,6 @@ class Ensemble(NamedTuple):
 
     covariance_type: str
     stacks: tuple[Any, ...]
-
-    @property
-    def n_mixtures(self) -> int:
-        return sum(stack.log_weights.shape[0] for stack in self.stacks)
 
     @property
     def n_inits(self) -> int:
@@ -168,7 +159,7 @@ def draw_subsamples(plan: Plan, n_samples: int, size: int) -> np.ndarray:
     The first `size` of a mixture's rows are its first centres. The seed depends on the size alone:
     neither order, nor threads, nor device change what is drawn.
     """
-    if _are_many(plan, n_samples):
+    if plan.n_rows >= _MANY * n_samples:
         order = np.sort(to_numpy(append_rows(draw_keys(plan, n_samples, size))), axis=1)
         return to_numpy(order[:, : plan.n_rows] & (_ROWS - 1))
     rng = generator(plan.entropy, Stream.SUBSAMPLES, size)
@@ -200,7 +191,10 @@ def schedule(table: Table, plan: Plan, first: int = 0, n_threads: int = 1) -> li
     Each is a stack, or stacks of all sizes where mixtures share the rows.
     """
     if not _shares_rows(table, plan):
-        n_alike = _stack_size(table, plan)
+        # Those in one call hold statistics and responsibilities at once.
+        budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
+        each = plan.n_rows * (table.width + plan.sizes[-1]) * itemsize(table)
+        n_alike = max(1, budget // each) if FAMILIES[plan.covariance_type].STACKABLE else 1
         starts = range(first, plan.n_inits, n_alike)
         return [
             (Stack(size, start, min(n_alike, plan.n_inits - start)),)
@@ -272,56 +266,45 @@ def train(
 class Posteriors:
     """Computes the posteriors of rows of a table under the mixtures of an ensemble.
 
-    What the mixtures contribute is computed once, whatever rows meet them.
+    What the mixtures contribute is computed once, whatever rows meet them. `runs` are the stacks
+    that are taken at once, and `family.statistics` what is needed of some rows.
     """
 
     def __init__(self, ensemble: Ensemble, table: Table) -> None:
         self.ensemble = ensemble
-        self._family = FAMILIES[ensemble.covariance_type]
-        self._template = self._family.statistics(block(table, 0, 1))
-        self._kept: dict[Sequence[int], Any] = {}
-        self._locks = [Lock() for _ in ensemble.stacks]
+        self.family = FAMILIES[ensemble.covariance_type]
+        self.runs = split_stacks(ensemble, table)
+        template = self.family.statistics(block(table, 0, 1))
+        self._coefficients = {}
+        for run in self.runs:
+            stacks = ensemble.stacks[run.start : run.stop]
+            one = stacks[0] if len(stacks) == 1 else side_by_side.concatenate(stacks)
+            self._coefficients[run] = self.family.coefficients(template, one)
 
-    def of(self, rows: Table) -> Callable[..., Array]:
-        """Return a function that computes the posteriors of some rows under some stacks.
+    def compute(self, stats: Any, run: range, scales: Sequence[float] | None = None) -> Array:
+        """Compute the posteriors of rows under one of the `runs`, from `statistics` of the rows.
 
-        They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack, where
-        these are given. Stacked, scaled by 1/√Z and transposed they are the feature map Φ. Without
-        scales tiny ones are not rounded to zero, which makes no difference to sums.
+        They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack of the
+        ensemble, where these are given. Stacked, scaled by 1/√Z and transposed they are the feature
+        map Φ. Without scales tiny ones are not rounded to zero, which makes no difference to sums.
         """
-        return partial(self._compute, self._family.statistics(rows))
-
-    def _compute(
-        self, stats: Any, stacks: Sequence[int], scales: Sequence[float] | None = None
-    ) -> Array:
-        joint = self._family.log_joint_of(stats, self._coefficients(stacks))
-        xp = namespace(joint)
-        if len(stacks) == 1:
+        joint = self.family.log_joint_of(stats, self._coefficients[run])
+        if len(run) == 1:
             resp = em.posterior(joint, rounded=scales is not None)
-            resp = xp.reshape(resp, (-1, resp.shape[-1]))
-            if scales is not None and scales[0] != 1:
-                resp *= scales[0]
+            resp = namespace(resp).reshape(resp, (-1, resp.shape[-1]))
+            if scales is not None and scales[run.start] != 1:
+                resp *= scales[run.start]
             return resp
-        shapes = [self.ensemble.stacks[i].log_weights.shape for i in stacks]
+        shapes = [self.ensemble.stacks[i].log_weights.shape for i in run]
         resp = side_by_side.SideBySide(shapes, joint).apply(em.posterior, joint[0, ...])
         if scales is not None:
-            widths = [math.prod(shape) for shape in shapes]
-            resp *= asarray_like(np.repeat(scales, widths)[:, None], resp)
+            each = np.repeat([scales[i] for i in run], [math.prod(shape) for shape in shapes])
+            resp *= asarray_like(each[:, None], resp)
         return resp
-
-    def _coefficients(self, stacks: Sequence[int]) -> Any:
-        """Compute what some stacks contribute: once, since threads begin with the same ones."""
-        stacks = tuple(stacks)
-        with self._locks[stacks[0]]:
-            if stacks not in self._kept:
-                chosen = [self.ensemble.stacks[i] for i in stacks]
-                one = chosen[0] if len(chosen) == 1 else side_by_side.concatenate(chosen)
-                self._kept[stacks] = self._family.coefficients(self._template, one)
-        return self._kept[stacks]
 
 
 def split_stacks(ensemble: Ensemble, table: Table) -> list[range]:
-    """Group the stacks that `posteriors` takes at once: on a CPU one, on a GPU as many as fit.
+    """Group the stacks that `Posteriors` takes at once: on a CPU one, on a GPU as many as fit.
 
     A GPU waits for the host while this launches the operations for a single stack.
     """
@@ -355,7 +338,7 @@ def _train_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples)
         params,
         n_iter=plan.max_iter,
         floor=plan.floor,
-        resp_of=em.weighted_posterior(weights),
+        resp_of=partial(em.weighted_posterior, weights=weights),
     )
 
 
@@ -365,10 +348,11 @@ def _train_on_shared_rows(
     """Train mixtures of any size on all rows of a table, some with weight 0."""
     family, home = FAMILIES[plan.covariance_type], table.values
     xp = namespace(home)
-    keys = np.concatenate(
-        [draw_keys(plan, table.n_samples, stack.size)[stack.starts] for stack in stacks]
-    )
-    found = append_rows(asarray_like(keys, home, dtype=xp.int32))
+    keys = [
+        draw_keys(plan, table.n_samples, stack.size)[stack.first_start :][: stack.n_mixtures]
+        for stack in stacks
+    ]
+    found = append_rows(asarray_like(np.concatenate(keys), home, dtype=xp.int32))
     order = xp.sort(found, axis=1)
     inside = found <= order[:, plan.n_rows - 1 : plan.n_rows]
     weights = xp.astype(inside, home.dtype if row_weights is None else xp.float64)
@@ -399,16 +383,11 @@ def _pick_subsamples(
     draw: Callable[[int], np.ndarray], stack: Stack, weights: np.ndarray | None
 ) -> Subsamples:
     """Take the rows of the mixtures of a stack from those that `draw` draws for their size."""
-    rows = draw(stack.size)[stack.starts]
+    rows = draw(stack.size)[stack.first_start :][: stack.n_mixtures]
     if weights is None:
         return Subsamples(rows, None)
     mine = weights[rows]
     return Subsamples(rows, mine / mine.mean(axis=1, keepdims=True))
-
-
-def _are_many(plan: Plan, n_samples: int) -> bool:
-    """Return whether each mixture learns from a good part of the rows."""
-    return plan.n_rows >= _MANY * n_samples
 
 
 def _shares_rows(table: Table, plan: Plan) -> bool:
@@ -417,10 +396,10 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
     if not family.STACKABLE or family.TIED:
         return False
     if not is_host(table.values):
-        return _are_many(plan, table.n_samples)
+        return plan.n_rows >= _MANY * table.n_samples
     n_rows = plan.n_rows + 1  # Half of an odd number of rows was rounded.
-    enough = n_rows >= _MIN_SHARE_ON_HOST * table.n_samples and not is_remote()
-    return enough and _are_many(plan, table.n_samples) and table.width >= _WIDE
+    enough = n_rows >= _MIN_SHARE_ON_HOST * table.n_samples
+    return enough and table.width >= _WIDE and not is_remote()
 
 
 def _pack_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples) -> tuple[Any, ...]:
@@ -428,14 +407,6 @@ def _pack_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples) 
     needed, index = np.unique(subsamples.rows, return_inverse=True)
     mine = take(table, asarray_like(needed, table.values))
     return mine, plan, stack, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
-
-
-def _stack_size(table: Table, plan: Plan) -> int:
-    """Decide how many mixtures share a call, by the statistics and responsibilities they hold."""
-    if not FAMILIES[plan.covariance_type].STACKABLE:
-        return 1
-    budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
-    return max(1, budget // (plan.n_rows * (table.width + plan.sizes[-1]) * itemsize(table)))
 
 
 def itemsize(table: Table) -> int:

@@ -11,8 +11,7 @@ import numpy as np
 from pckid._utils.arrays import (
     Array,
     asarray_like,
-    clip_max,
-    clip_min,
+    clip,
     device_of,
     gather,
     is_host,
@@ -133,11 +132,11 @@ class FeatureScorer:
         -------
         deviations : array of shape (n_rows,)
         """
-        weights = None if unseen is None else self._weights_of(unseen, features)
 
         def compute(start: int, stop: int, jobs: int = 1) -> Array:
             mine, part = block(rows, start, stop), features[:, start:stop]
-            part = self._weigh_features(part, None if weights is None else weights[:, start:stop])
+            if unseen is not None:
+                part = self._weigh_features(part, unseen[:, start:stop])
             total: Any = 0.0
             for values, found in self._deviations(part, mine, jobs):
                 total = total + _sum_squares(found, usual, values)
@@ -159,30 +158,29 @@ class FeatureScorer:
         Components have a least variance, and columns whose values lie in narrow clusters deviate
         less from them than others. The parameters are those of `deviation`.
         """
-        weighed = self._weigh_features(features, self._weights_of(unseen, features))
+        weighed = self._weigh_features(features, unseen)
         found = [to_numpy(part) for _, part in self._deviations(weighed, rows, jobs)]
         seen, first = to_numpy(rows.observed).T, [piece.first_columns for piece in self._pieces]
         n_categorical = rows.codes.shape[1]
         places = [*first, np.arange(n_categorical) + self._table.n_features]
         return _trimmed_means(np.concatenate(found), seen[np.concatenate(places)])
 
-    def _weights_of(self, unseen: np.ndarray, home: Array) -> Array:
-        """Compute how much mixtures count for rows (n_mixtures, n), in all as much as all do."""
-        xp = namespace(home)
-        counts = [stack.log_weights.shape[0] for stack in self._kernel.ensemble.stacks]
-        each = np.repeat(np.square(mixture_scales(self._kernel)), counts)
-        there = asarray_like(unseen | ~unseen.any(axis=0), home, dtype=xp.bool)
-        weights = xp.astype(there, xp.float64)
-        weights /= asarray_like(each, home, dtype=xp.float64) @ weights
-        return xp.astype(weights, home.dtype, copy=False)
+    def _weigh_features(self, features: Array, unseen: np.ndarray) -> Array:
+        """Let only `unseen` mixtures (n_mixtures, n) count for rows, in all as much as all do.
 
-    def _weigh_features(self, features: Array, weights: Array | None) -> Array:
-        """Count the features (n_columns, n) of each mixture by its `weights` (n_mixtures, n)."""
-        if weights is None:
-            return features
-        shapes = [stack.log_weights.shape for stack in self._kernel.ensemble.stacks]
-        sizes = np.repeat([g for _, g in shapes], [m for m, _ in shapes])
-        return features * take_along(weights, np.repeat(np.arange(len(sizes)), sizes))
+        Their features are (n_columns, n).
+        """
+        xp = namespace(features)
+        counts, sizes = zip(
+            *(s.log_weights.shape for s in self._kernel.ensemble.stacks), strict=True
+        )
+        each = np.repeat(np.square(mixture_scales(self._kernel)), counts)
+        there = asarray_like(unseen | ~unseen.any(axis=0), features, dtype=xp.bool)
+        weights = xp.astype(there, xp.float64)
+        weights /= asarray_like(each, features, dtype=xp.float64) @ weights
+        weights = xp.astype(weights, features.dtype, copy=False)
+        mixture_of = np.repeat(np.arange(len(each)), np.repeat(sizes, counts))
+        return features * take_along(weights, mixture_of)
 
     def _deviations(self, features: Array, rows: Table, jobs: int) -> list[tuple[slice, Array]]:
         """List the numbers of some values, and how far rows deviate there (n_values, n)."""
@@ -213,7 +211,7 @@ def _take_logarithm(squares: Array, table: Table) -> Array:
     """Turn squared deviations of rows, added up (n,), into `deviation`; NaN if there are none."""
     xp, count = namespace(squares), table.observed_values
     seen = count > 0
-    mean = clip_min(squares / xp.where(seen, count, 1.0), _NEAREST)
+    mean = clip(squares / xp.where(seen, count, 1.0), _NEAREST)
     return xp.where(seen, xp.log(mean) / 2, xp.nan)
 
 
@@ -223,7 +221,7 @@ def _sum_squares(deviations: Array, usual: np.ndarray | None, values: slice) -> 
     if usual is not None:
         each = asarray_like(1 / usual[values], deviations, dtype=deviations.dtype)
         deviations = deviations * each[:, None]
-    kept = clip_max(clip_min(deviations, 0.0), _FARTHEST)
+    kept = clip(deviations, 0.0, _FARTHEST)
     return xp.sum(kept * kept, axis=0)
 
 
@@ -263,10 +261,10 @@ def _pass_mixtures(
     posteriors = Posteriors(kernel.ensemble, table)
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
-        rows = block(table, start, stop)
-        found = apply_functionals(posteriors, functionals, rows)
+        found = apply_functionals(posteriors, functionals, table, start, stop)
+        squares = _combine(found[width:, :], usual, block(table, start, stop), pieces)
         # A new array: a view would keep all that was found of the rows.
-        return 1.0 * found[:width, :], _combine(found[width:, :], usual, rows, pieces)
+        return 1.0 * found[:width, :], squares
 
     most = min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
     parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pckid._utils.arrays import Array, clip_max, clip_min, device_of, namespace
+from pckid._utils.arrays import Array, clip, device_of, namespace
 
 # Spans beyond this are no different from one that never ends.
 _MAX_SPAN = 1e4
@@ -32,9 +32,9 @@ def extrapolate(start: Any, first: Any, second: Any, limit: float) -> tuple[Any 
     v = free[2] - free[1] - r
     long, short = (xp.sqrt(xp.sum(each * each, axis=-1, keepdims=True)) for each in (r, v))
     least = long / _MAX_SPAN + float(xp.finfo(r.dtype).smallest_normal)
-    span = clip_min(long / xp.where(short > least, short, least), 1.0)
+    span = clip(long / xp.where(short > least, short, least), 1.0)
     longest = float(xp.max(span))
-    span = clip_max(span, limit)
+    span = clip(span, high=limit)
     move = 2 * span * r + span * span * v
     if not float(xp.max(xp.abs(move))) < _FURTHEST:
         return None, longest

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pckid._utils.arrays import Array, clip_min, contiguous, device_of, namespace
+from pckid._utils.arrays import Array, clip, contiguous, device_of, namespace
 from pckid.mixture.batches import PatternBatch
 
 _LOG_2PI = math.log(2 * math.pi)
@@ -109,7 +109,7 @@ def conditional_diagonal(batch: PatternBatch, some: Components) -> Array:
     across = xp.permute_dims(across, (2, 3, 0, 1))
     known = xp.sum(across * (xp.permute_dims(inverse, (2, 3, 0, 1)) @ across), axis=2)
     own = xp.take(some.covariances, features * (d + 1), axis=0)
-    left = clip_min(xp.permute_dims(xp.matrix_transpose(own) - known, (1, 0, 2)), 0.0)
+    left = clip(xp.permute_dims(xp.matrix_transpose(own) - known, (1, 0, 2)), 0.0)
     each = xp.reshape(xp.broadcast_to(left[:, None, ...], (g, r, p, d)), (g, r * p, d))
     return xp.where(batch.features[:, d:] > 0.5, 0.0, each)
 

@@ -125,13 +125,9 @@ def iterate(
     return params
 
 
-def weighted_posterior(weights: Array | None = None) -> Responsibilities:
+def weighted_posterior(log_joint: Array, rows: Array | None, weights: Array | None = None) -> Array:
     """Weigh rows by their posteriors, times `weights` (m, 1, n_samples) of mean 1 if given."""
-
-    def resp_of(log_joint: Array, rows: Array | None) -> Array:
-        return posterior(log_joint, None if weights is None else weights_of(rows, weights))
-
-    return resp_of
+    return posterior(log_joint, None if weights is None else weights_of(rows, weights))
 
 
 def weights_of(rows: Array | None, weights: Array) -> Array:

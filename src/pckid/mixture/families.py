@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from pckid._utils.arrays import Array, clip_min, namespace
+from pckid._utils.arrays import Array, clip, namespace
 from pckid.mixture import full, product
 from pckid.mixture.em import Family
 
@@ -35,14 +35,14 @@ def _one_variance(params: product.Parameters, floor: float) -> product.Parameter
     if params.covariances.shape[-1] == 0:
         return params
     xp = namespace(params.means)
-    mean = clip_min(xp.mean(params.covariances, axis=-1, keepdims=True), floor)
+    mean = clip(xp.mean(params.covariances, axis=-1, keepdims=True), floor)
     return params._replace(covariances=mean + 0 * params.covariances)
 
 
 def _same_variances(params: product.Parameters, floor: float) -> product.Parameters:
     """Give all components of a mixture their mean variances, at least `floor`."""
     variances = pool(params.covariances, params.log_weights)
-    return params._replace(covariances=clip_min(variances, floor))
+    return params._replace(covariances=clip(variances, floor))
 
 
 def _same_matrix(params: full.Parameters, floor: float) -> full.Parameters:

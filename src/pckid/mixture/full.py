@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pckid._utils.arrays import Array, clip_min, contiguous, device_of, namespace
+from pckid._utils.arrays import Array, clip, contiguous, device_of, namespace
 from pckid.input.table import Table, take
 from pckid.mixture.batches import WIDTH, PatternBatch, sort_rows
 from pckid.mixture.completion import (
@@ -151,7 +151,9 @@ def n_parameters(n_components: int, n_features: int) -> int:
 
 def constrain(params: Parameters, floor: float) -> Parameters:
     """Lift the eigenvalues to `floor`: the constrained maximum, so EM still never descends."""
-    return params._replace(covariances=clip(params.covariances[0, ...], floor)[None, ...])
+    return params._replace(
+        covariances=lift_eigenvalues(params.covariances[0, ...], floor)[None, ...]
+    )
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
@@ -237,12 +239,12 @@ def _from_observed(sums: Sums, covariances: Array) -> Sums:
     )
 
 
-def clip(covariances: Array, floor: float) -> Array:
+def lift_eigenvalues(covariances: Array, floor: float) -> Array:
     """Lift the eigenvalues of symmetric matrices (g, d, d) to at least `floor`."""
     xp = namespace(covariances)
     symmetric = (covariances + xp.matrix_transpose(covariances)) / 2
     values, vectors = xp.linalg.eigh(symmetric)
-    lifted = clip_min(values, floor)
+    lifted = clip(values, floor)
     rebuilt = (vectors * lifted[:, None, :]) @ xp.matrix_transpose(vectors)
     low = xp.min(values, axis=-1)[:, None, None] < floor
     return xp.where(low, (rebuilt + xp.matrix_transpose(rebuilt)) / 2, symmetric)

@@ -35,7 +35,7 @@ from typing import NamedTuple
 from pckid._utils.arrays import (
     Array,
     add_product,
-    clip_min,
+    clip,
     contiguous,
     device_of,
     namespace,
@@ -68,6 +68,8 @@ class Statistics(NamedTuple):
     rows: Array  # (n_mixtures or 1, n_samples, n_columns), F
     link: Array | None  # (n_patterns, n_columns + 1); None: the columns are [m, 1] themselves
     n_features: int
+    n_columns: int  # of the table: numbers and categories
+    tail: int  # which column of F is the first of [m, 1], or of the patterns
     margins: Margins
     n_counted: int  # how many rows count in a mixture, all together
     column_blocks: Array | None = None  # (n_features, n_blocks), as in `Table`
@@ -107,13 +109,25 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
         link = xp.concat([table.patterns, one[:1, :] + 0 * table.patterns[:, :1]], axis=1)
         known = xp.arange(n_patterns, dtype=table.pattern.dtype, device=device_of(x))
         indicators = [xp.astype(table.pattern[:, None] == known, x.dtype)]
-    F = xp.concat([x * x, x, *_one_hot(table), *indicators], axis=1)
+    column, kind = table.margins.column, table.codes.dtype
+    index = xp.arange(column.shape[0], dtype=kind, device=device_of(x))
+    categories = xp.astype(xp.take(table.codes, column, axis=1) == index, x.dtype)
+    F = xp.concat([x * x, x, categories, *indicators], axis=1)
     F = xp.reshape(F, (*shape, F.shape[1]))
     # Rows of mixtures meet few components, many times.
     narrow = rows is not None and F.shape[-1] <= _NARROW
     columns = contiguous(xp.matrix_transpose(F)) if narrow else None
-    d, margins, column_blocks = table.n_features, table.margins, table.column_blocks
-    return Statistics(F, link, d, margins, shape[1], column_blocks, columns)
+    return Statistics(
+        F,
+        link,
+        table.n_features,
+        table.observed.shape[1],
+        2 * table.n_features + column.shape[0],
+        table.margins,
+        shape[1],
+        table.column_blocks,
+        columns,
+    )
 
 
 def filled(stats: Statistics) -> Array:
@@ -124,7 +138,7 @@ def filled(stats: Statistics) -> Array:
     column of numbers, and in the indicators of a column of categories divided by √(1 − Σ p²).
     """
     xp, rows = namespace(stats.rows), stats.rows
-    d, tail = stats.n_features, _tail(stats)
+    d = stats.n_features
     numbers, one_hot = rows[..., d : 2 * d], stats.margins.one_hot
     weights = stats.margins.weights
     roots = None if weights is None else xp.sqrt(weights)
@@ -132,15 +146,15 @@ def filled(stats: Statistics) -> Array:
         numbers = numbers * xp.where(one_hot > 0, one_hot, 1.0)
     if roots is not None:
         numbers = numbers * roots[:d]
-    if tail == 2 * d:
+    if stats.tail == 2 * d:
         return numbers
     column, shares = stats.margins.column, stats.margins.frequencies
-    index = xp.arange(_n_columns(stats) - d, dtype=column.dtype, device=device_of(rows))
+    index = xp.arange(stats.n_columns - d, dtype=column.dtype, device=device_of(rows))
     belongs = xp.astype(index[:, None] == column, rows.dtype)
     scale = take_along(1 / xp.sqrt(1 - belongs @ (shares * shares)), column)
     if roots is not None:
         scale = scale * take_along(roots[d:], column)
-    e = rows[..., 2 * d : tail]
+    e = rows[..., 2 * d : stats.tail]
     missing = take_along(1 - e @ xp.matrix_transpose(belongs), column, axis=-1)
     return xp.concat([numbers, (e + missing * shares) * scale], axis=-1)
 
@@ -156,13 +170,9 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     variances = moments[..., :d] * share - means * means
     empty, weights = (total <= 0)[..., None], stats.margins.weights
     centers = centers[..., :d] if weights is None else centers[..., :d] / xp.sqrt(weights[:d])
-    return Parameters(
-        log_weights(total, stats.n_counted),
-        _with_prior(xp.where(empty, centers, means), total, stats),
-        _share_variances(xp.where(empty, 1.0, variances), stats),
-        _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
-        _observed_probabilities(total, seen, stats),
-    )
+    means, variances = xp.where(empty, centers, means), xp.where(empty, 1.0, variances)
+    shares = stats.margins.frequencies
+    return _to_parameters(stats, moments, (total, seen), means, variances, shares)
 
 
 def log_joint(stats: Statistics, params: Parameters) -> Array:
@@ -196,32 +206,27 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     total, seen = _totals(sums.moments, stats)
     alive = holds_rows(total)
     least = float(xp.finfo(total.dtype).smallest_normal)
-    share = (xp.astype(alive, total.dtype) / clip_min(total, least))[..., None]
+    share = (xp.astype(alive, total.dtype) / clip(total, least))[..., None]
     unseen = 1 - seen[..., :d] * share
     moments = sums.moments[..., : 2 * d] * share
     means = add_product(moments[..., d:], unseen, params.means)
     squares = add_product(params.covariances, params.means, params.means)
     squares = add_product(moments[..., :d], unseen, squares)
     variances = add_product(squares, means, means, -1)
-    return Parameters(
-        log_weights(total, stats.n_counted),
-        _with_prior(means, total, stats),
-        _share_variances(variances, stats),
-        _category_probabilities(sums.moments, total, seen, params.categories, stats),
-        _observed_probabilities(total, seen, stats),
-    )
+    old = params.categories
+    return _to_parameters(stats, sums.moments, (total, seen), means, variances, old)
 
 
 def constrain(params: Parameters, floor: float) -> Parameters:
     """Lift the variances to `floor`: the constrained maximum, so EM still never descends."""
-    return params._replace(covariances=clip_min(params.covariances, floor))
+    return params._replace(covariances=clip(params.covariances, floor))
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
     """Complete every row under every component, of shape (g, n, d), for one mixture."""
     xp = namespace(params.means)
     d = stats.n_features
-    seen = stats.rows[0, :, _tail(stats) :]
+    seen = stats.rows[0, :, stats.tail :]
     seen = seen[:, :d] if stats.link is None else seen @ stats.link[:, :d]
     return xp.where(seen > 0.5, stats.rows[..., d : 2 * d], params.means[0, :, None, :])
 
@@ -258,7 +263,7 @@ def coefficients(stats: Statistics, params: Parameters) -> Array:
     if params.categories.shape[-1]:
         blocks.append(xp.log(params.categories))
         # Of a category only which one it is counts, not that it is observed.
-        shape = (*seen.shape[:2], _n_columns(stats) - stats.n_features)
+        shape = (*seen.shape[:2], stats.n_columns - stats.n_features)
         seen = xp.concat([seen, xp.zeros(shape, dtype=seen.dtype, device=device_of(seen))], axis=-1)
     if stats.margins.observed is not None:
         log_odds, hidden = _log_odds(params.observed, stats.margins.observed, stats.margins)
@@ -304,53 +309,42 @@ def _two_values(means: Array, higher: Array, eps: float = 0.0) -> tuple[Array, A
     return share, gap, xp.clip(share + means / gap, eps, 1 - eps)
 
 
-def _with_prior(means: Array, total: Array, stats: Statistics) -> Array:
-    """Draw means (m, g, d) of columns that take two values to that of all rows, by the prior."""
-    higher = stats.margins.higher
-    if higher is None:
-        return means
-    share = (total / (total + _PRIOR_ROWS))[..., None]
-    return namespace(means).where(higher > 0, means * share, means)
+def _to_parameters(
+    stats: Statistics,
+    moments: Array,
+    totals: tuple[Array, Array],
+    means: Array,
+    variances: Array,
+    categories: Array,
+) -> Parameters:
+    """Put parameters together from means and variances (m, g, d), with the prior.
 
-
-def _share_variances(variances: Array, stats: Statistics) -> Array:
-    """Give the columns of each block their mean variance (m, g, d)."""
-    xp, blocks = namespace(variances), stats.column_blocks
-    if blocks is None:
-        return variances
-    means = (variances @ blocks / xp.sum(blocks, axis=0)) @ xp.matrix_transpose(blocks)
-    return xp.where(xp.any(blocks > 0, axis=1), means, variances)
+    The moments are R F, the totals those that `_totals` reads off them. A missing category counts
+    as the probabilities `categories`.
+    """
+    xp, blocks, (total, seen) = namespace(means), stats.column_blocks, totals
+    higher, shares_observed = stats.margins.higher, stats.margins.observed
+    n_rows, observed = total[..., None], seen[..., :0]
+    if higher is not None:
+        # Columns that take two values are drawn to the mean of all rows.
+        means = xp.where(higher > 0, means * (n_rows / (n_rows + _PRIOR_ROWS)), means)
+    if blocks is not None:
+        shared = (variances @ blocks / xp.sum(blocks, axis=0)) @ xp.matrix_transpose(blocks)
+        variances = xp.where(xp.any(blocks > 0, axis=1), shared, variances)
+    if shares_observed is not None:
+        prior = _PRIOR_ROWS_OBSERVED
+        observed = (seen + prior * shares_observed) / (n_rows + prior)
+    probabilities = _category_probabilities(moments, total, seen, categories, stats)
+    logs = log_weights(total, stats.n_counted)
+    return Parameters(logs, means, variances, probabilities, observed)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
     """Read Σ r (m, g) and Σ r m (m, g, n_columns) off the last columns of the moments."""
-    tail = moments[..., _tail(stats) :]
+    tail = moments[..., stats.tail :]
     if stats.link is not None:
         tail = tail @ stats.link
     return tail[..., -1], tail[..., :-1]
-
-
-def _tail(stats: Statistics) -> int:
-    """Find which column of F is the first of [m, 1], or of the patterns."""
-    return 2 * stats.n_features + stats.margins.column.shape[0]
-
-
-def _n_columns(stats: Statistics) -> int:
-    """Count the columns of the table, numbers and categories."""
-    if stats.link is not None:
-        return stats.link.shape[1] - 1
-    return stats.rows.shape[-1] - _tail(stats) - 1
-
-
-def _one_hot(table: Table) -> list[Array]:
-    """Make the indicators of the categories (n, n_categories), if there are any."""
-    xp = namespace(table.values)
-    n_categories = table.margins.column.shape[0]
-    if n_categories == 0:
-        return []
-    index = xp.arange(n_categories, dtype=table.codes.dtype, device=device_of(table.values))
-    own = xp.take(table.codes, table.margins.column, axis=1)
-    return [xp.astype(own == index, table.values.dtype)]
 
 
 def _category_probabilities(
@@ -362,20 +356,11 @@ def _category_probabilities(
     """
     if stats.margins.column.shape[0] == 0:
         return moments[..., :0]
-    counts = moments[..., 2 * stats.n_features : _tail(stats)]
+    counts = moments[..., 2 * stats.n_features : stats.tail]
     unseen = total[..., None] - seen[..., stats.n_features :]
     hidden = namespace(moments).take(unseen, stats.margins.column, axis=-1)
-    counts = counts + clip_min(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
+    counts = counts + clip(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
     return counts / (total[..., None] + _PRIOR_ROWS)
-
-
-def _observed_probabilities(total: Array, seen: Array, stats: Statistics) -> Array:
-    """Compute the share of each component's rows in which a column is observed (m, g, D or 0)."""
-    shares = stats.margins.observed
-    if shares is None:
-        return seen[..., :0]
-    prior = _PRIOR_ROWS_OBSERVED
-    return (seen + prior * shares) / (total[..., None] + prior)
 
 
 def _log_odds(observed: Array, shares: Array, margins: Margins) -> tuple[Array, Array]:

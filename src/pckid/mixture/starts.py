@@ -16,7 +16,7 @@ import numpy as np
 from pckid._utils.arrays import (
     Array,
     asarray_like,
-    clip_min,
+    clip,
     device_of,
     namespace,
     take_along,
@@ -140,7 +140,7 @@ def start_from_partition(family: Family, stats: Any, rows: Rows, resp: Array, fl
     weighted = rows.weighted(resp)
     centers, variances = _moments(rows, weighted)
     params = family.start(stats, weighted[None, ...], centers[None, ...])
-    spread = clip_min(variances, floor)
+    spread = clip(variances, floor)
     if family.MATRICES:
         xp = namespace(spread)
         spread = spread[..., None] * xp.eye(

@@ -11,7 +11,7 @@ import numpy as np
 from pckid._utils.arrays import (
     Array,
     asarray_like,
-    clip_min,
+    clip,
     device_of,
     is_host,
     namespace,
@@ -133,7 +133,7 @@ def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
     apart = second > 0
     found = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
-    return xp.where(xp.any(table.observed, axis=1), clip_min(found, 0.0), xp.nan)
+    return xp.where(xp.any(table.observed, axis=1), clip(found, 0.0), xp.nan)
 
 
 def place_rows(

@@ -20,8 +20,8 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from pckid._utils.arrays import (
     Array,
     asarray_like,
-    gram_operator,
     namespace,
+    times_gram,
     to_numpy,
 )
 from pckid.ensemble.feature_map import Projection
@@ -109,9 +109,8 @@ def _scaled_eigenpairs(
         values, vectors = leading_eigenpairs(matrix, guess, n_wanted)
         vectors = asarray_like(vectors, features)
     else:
-        gram = gram_operator(features)
         values, vectors = leading_eigenpairs(
-            lambda v: roots * gram(roots * v), guess, n_wanted, features
+            lambda v: roots * times_gram(features, roots * v), guess, n_wanted, features
         )
     if weights is not None:
         vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))

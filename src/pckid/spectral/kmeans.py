@@ -11,8 +11,7 @@ from pckid._utils.arrays import (
     Array,
     argmax_of_middle,
     asarray_like,
-    clip_max,
-    clip_min,
+    clip,
     device_of,
     is_host,
     namespace,
@@ -119,7 +118,7 @@ def plus_plus(
         first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
         if weights is not None:
             first = _pick(weights[None, :], draws[:, :1])
-        centers = [take_along(X, clip_max(first, n_samples - 1))]
+        centers = [take_along(X, clip(first, high=n_samples - 1))]
     distances = squared_distances_to(X)
     closest = distances(centers[0])
     for center in centers[1:]:
@@ -127,7 +126,7 @@ def plus_plus(
     for j in range(len(centers), uniforms.shape[1]):
         chances = closest if weights is None else closest * weights
         picked = _pick(chances, draws[:, j : j + 1])
-        centers.append(take_along(X, clip_max(picked, n_samples - 1)))
+        centers.append(take_along(X, clip(picked, high=n_samples - 1)))
         closest = xp.minimum(closest, distances(centers[-1]))
     return xp.stack(centers, axis=1)
 
@@ -267,7 +266,7 @@ def _means_of(
         found = xp.reshape(members, (-1, X.shape[0])) @ counted
         found = xp.reshape(found, (*centers.shape[:2], -1))
         counts = found[..., -1:]
-        moved = xp.where(counts > 0, found[..., :-1] / clip_min(counts, least), centers)
+        moved = xp.where(counts > 0, found[..., :-1] / clip(counts, least), centers)
         if anchors is None:
             return moved
         return (anchors.sums + MEMBERS_COUNT * moved) / (anchors.counts + MEMBERS_COUNT)

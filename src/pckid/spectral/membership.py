@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 
 from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
-from pckid.ensemble.feature_map import Kernel, Projection, functionals_of
+from pckid.ensemble.feature_map import Kernel, project_features
 from pckid.input.weights import draw_together
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
@@ -197,8 +197,8 @@ def cluster_by_parts(
         return np.zeros((_N_DRAWS, n_samples), dtype=np.int64)
     size = min(max(n_clusters + 1, -(-n_samples // _PART)), n_samples)
     width = n_clusters if known is None else n_coordinates(n_clusters, size)
-
-    def cluster() -> np.ndarray:
+    parts = np.empty((_N_DRAWS, n_samples), dtype=np.int64)
+    for labels in parts:
         columns = _draw_columns(kernel, rng)
         rows = draw_together(rng, n_samples, size, groups)
         each = None if weights is None else take_along(weights, rows)
@@ -206,18 +206,17 @@ def cluster_by_parts(
         mine = take_along(part, asarray_like(rows, part), 1)
         projection = fit_embedding(embedding, mine, width, rng, each)
         # Few starts on few rows: the host is done before it could tell a GPU what to do.
-        points = to_numpy(_coordinates_of(part, projection))
+        points = to_numpy(project_features(part, projection))
         each = None if each is None else to_numpy(each)
         anchors = None
         if known is not None:
             own = take_along(known.features, columns)
-            anchors = known.anchors(to_numpy(_coordinates_of(own, projection)), n_clusters)
+            anchors = known.anchors(to_numpy(project_features(own, projection)), n_clusters)
         centers = kmeans(
             points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each, anchors=anchors
         ).centers
-        return to_numpy(first_of_nearest(distances_to(points, centers), centers))
-
-    return np.stack([cluster() for _ in range(_N_DRAWS)])
+        labels[:] = to_numpy(first_of_nearest(distances_to(points, centers), centers))
+    return parts
 
 
 def _draw_columns(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
@@ -229,13 +228,3 @@ def _draw_columns(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
     is_chosen = np.argsort(order, axis=1) < max(1, round(n_mixtures / _PART))
     sizes = np.repeat([n_components for _, n_components in shapes], n_mixtures)
     return np.flatnonzero(np.repeat(is_chosen.ravel(), sizes))
-
-
-def _coordinates_of(features: Array, projection: Projection) -> Array:
-    """Compute the coordinates of rows (n, c); zeros where a row is like none of the part's."""
-    values = functionals_of(projection) @ features
-    if projection.degree is not None:
-        degree = values[-1:, :]
-        degree = namespace(values).where(degree > 0, degree, 1.0)
-        values = values[:-1, :] / degree
-    return namespace(values).matrix_transpose(values)
