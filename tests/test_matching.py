@@ -116,6 +116,13 @@ class TestFormulas:
         assert name_clusters([(0, 0), (2, 1)], np.arange(2), names, titles) == ["large", "small"]
         more = name_clusters([(0, 0), (1, 1), (2, 2)], np.arange(4), names, titles)
         assert more == [*names, None]
+        # Of three only the second stayed, among five: the other four are new.
+        found = name_clusters([(1, 1)], np.arange(5), names, titles)
+        assert found == ["Cluster 5", None, "Cluster 6", None, None]
+        # The last of three is called Cluster 3 since the year before, and there are four now.
+        titles = ["large", "Cluster 1", "Cluster 3"]
+        found = name_clusters([(0, 0), (1, 1), (2, 2)], np.arange(4), titles, titles)
+        assert found == [*titles, "Cluster 4"]
 
 
 def test_the_same_groups_keep_numbers_and_names(old):
