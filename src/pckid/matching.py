@@ -379,8 +379,8 @@ def name_clusters(
 ) -> list[str | None]:
     """Name later clusters, by their numbers (k_now,), as the earlier ones that they match.
 
-    One whose number, or "Cluster" with it, was that of another earlier cluster is called by a number
-    of its own, so that no two years call different clusters the same.
+    One whose number, or "Cluster" with it, was that of another earlier cluster is called by a
+    number of its own, so that no two years call different clusters the same.
     """
     earlier = {int(numbers[b]): a for a, b in pairs}
     found: list[str | None] = []
