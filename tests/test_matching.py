@@ -8,6 +8,7 @@ from helpers import SMALL
 import pckid
 from pckid import PCKID
 from pckid.matching import (
+    ClusterChange,
     _find_shaky,
     _judge_chance,
     cross_count,
@@ -191,6 +192,22 @@ def test_clusters_that_are_there_but_were_never_sure_are_shaky():
     found = _find_shaky(before, confidence, np.array([30.0, 30.0, 90.0]))
     # The third is nearly gone: what is left there tells nothing.
     assert found.tolist() == [False, True, False]
+    # From half of its share on a cluster is still there.
+    for n_others, is_there in ((3, True), (5, False)):
+        before = np.append(np.zeros(n_others, dtype=int), 1)
+        found = _find_shaky(before, np.where(before == 1, 0.5, 0.9), np.array([50.0, 50.0]))
+        assert found.tolist() == [False, is_there]
+
+
+@pytest.mark.parametrize(("n_rows", "by_chance"), [(10, True), (9, False)])
+def test_a_lost_cluster_goes_where_a_quarter_of_its_rows_does(old, monkeypatch, n_rows, by_chance):
+    before, now = np.repeat([0, 1], [40, 60]), np.repeat([0, 1], [n_rows, 100 - n_rows])
+    # Resamples show the later cluster that most rows are in, not the other.
+    monkeypatch.setattr("pckid.matching.cluster_some", lambda *_: np.zeros(100, dtype=int))
+    told = [ClusterChange("vanished", (0,), ())], [(1, 1)], (before, now)
+    flows, shaky = cross_count(before, now, 2, 2), np.zeros(2, dtype=bool)
+    found = _judge_chance(old, draw(1, [40, 60, 0]), *told, flows, shaky)
+    assert [each.by_chance for each in found] == [by_chance]
 
 
 def test_columns_are_found_by_their_names(old):
