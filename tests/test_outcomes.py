@@ -195,6 +195,7 @@ def test_a_cluster_without_a_value_is_not_compared(model):
         ({"days": DAYS[:50]}, "'days' has 50 values, but X has 200 rows"),
         ({"days": [None] * 200}, "'days' has no value"),
         ({"days": [np.inf] * 200}, "'days' holds infinity"),
+        ({"days": [1e300] * 200}, "'days' holds numbers too large"),
         ({"id": [f"a{i}" for i in range(200)]}, "'id' has 200 categories, more than 10"),
         (pd.Series(pd.date_range("2024-01-01", periods=200)), "'0' holds dates or times. Turn"),
         (np.zeros((2, 2, 2)), "shape"),
