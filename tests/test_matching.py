@@ -8,6 +8,7 @@ from helpers import SMALL
 import pckid
 from pckid import PCKID
 from pckid.matching import (
+    ClusterChange,
     _find_shaky,
     _judge_chance,
     cross_count,
@@ -116,6 +117,13 @@ class TestFormulas:
         assert name_clusters([(0, 0), (2, 1)], np.arange(2), names, titles) == ["large", "small"]
         more = name_clusters([(0, 0), (1, 1), (2, 2)], np.arange(4), names, titles)
         assert more == [*names, None]
+        # Of three only the second stayed, among five: the other four are new.
+        found = name_clusters([(1, 1)], np.arange(5), names, titles)
+        assert found == ["Cluster 5", None, "Cluster 6", None, None]
+        # The last of three is called Cluster 3 since the year before, and there are four now.
+        titles = ["large", "Cluster 1", "Cluster 3"]
+        found = name_clusters([(0, 0), (1, 1), (2, 2)], np.arange(4), titles, titles)
+        assert found == [*titles, "Cluster 4"]
 
 
 def test_the_same_groups_keep_numbers_and_names(old):
@@ -184,6 +192,22 @@ def test_clusters_that_are_there_but_were_never_sure_are_shaky():
     found = _find_shaky(before, confidence, np.array([30.0, 30.0, 90.0]))
     # The third is nearly gone: what is left there tells nothing.
     assert found.tolist() == [False, True, False]
+    # From half of its share on a cluster is still there.
+    for n_others, is_there in ((3, True), (5, False)):
+        before = np.append(np.zeros(n_others, dtype=int), 1)
+        found = _find_shaky(before, np.where(before == 1, 0.5, 0.9), np.array([50.0, 50.0]))
+        assert found.tolist() == [False, is_there]
+
+
+@pytest.mark.parametrize(("n_rows", "by_chance"), [(10, True), (9, False)])
+def test_a_lost_cluster_goes_where_a_quarter_of_its_rows_does(old, monkeypatch, n_rows, by_chance):
+    before, now = np.repeat([0, 1], [40, 60]), np.repeat([0, 1], [n_rows, 100 - n_rows])
+    # Resamples show the later cluster that most rows are in, not the other.
+    monkeypatch.setattr("pckid.matching.cluster_some", lambda *_: np.zeros(100, dtype=int))
+    told = [ClusterChange("vanished", (0,), ())], [(1, 1)], (before, now)
+    flows, shaky = cross_count(before, now, 2, 2), np.zeros(2, dtype=bool)
+    found = _judge_chance(old, draw(1, [40, 60, 0]), *told, flows, shaky)
+    assert [each.by_chance for each in found] == [by_chance]
 
 
 def test_columns_are_found_by_their_names(old):

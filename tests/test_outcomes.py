@@ -10,7 +10,7 @@ from stepmix import StepMix
 from stepmix.datasets import data_bakk_response
 
 from pckid import PCKID, compare_outcomes
-from pckid.outcomes import _intervals, wald_test
+from pckid.outcomes import _as_if_alike, _intervals, wald_test
 
 RNG = np.random.default_rng(0)
 GROUP = np.repeat([0, 1, 2], [90, 60, 50])
@@ -195,6 +195,7 @@ def test_a_cluster_without_a_value_is_not_compared(model):
         ({"days": DAYS[:50]}, "'days' has 50 values, but X has 200 rows"),
         ({"days": [None] * 200}, "'days' has no value"),
         ({"days": [np.inf] * 200}, "'days' holds infinity"),
+        ({"days": [1e300] * 200}, "'days' holds numbers too large"),
         ({"id": [f"a{i}" for i in range(200)]}, "'id' has 200 categories, more than 10"),
         (pd.Series(pd.date_range("2024-01-01", periods=200)), "'0' holds dates or times. Turn"),
         (np.zeros((2, 2, 2)), "shape"),
@@ -237,13 +238,54 @@ def test_of_right_labels_the_test_over_all_is_about_an_analysis_of_variance():
     assert np.abs(mine - exact).mean() < 0.1
 
 
-def test_intervals_of_shares_stay_within_their_bounds():
-    low, high = _intervals(np.array([[0.0], [0.5], [1.0]]), np.array([[0.0], [0.05], [0.0]]),
-                           np.array([30, 100, 30]), are_shares=True)  # fmt: skip
+def test_intervals_of_shares_stay_within_their_bounds(rng):
+    draws = np.abs([0.0, 0.5, 1.0] - rng.normal(scale=[0.001, 0.05, 0.15], size=(4000, 3)))[
+        ..., None
+    ]
+    counts = np.array([30, 100, 30])
+    low, high = _intervals(np.array([[0.0], [0.5], [1.0]]), draws, counts, are_shares=True)
     assert (low >= 0).all()
     assert (high <= 1).all()
     assert 0.05 < high[0, 0] < 0.2
     assert high[1, 0] - low[1, 0] == pytest.approx(2 * 1.98 * 0.05, rel=0.05)
+    # An estimate of 1 whose draws vary a lot is of fewer rows than the cluster has.
+    assert 1 - low[2, 0] > 2 * high[0, 0]
+    # One of nearly 0 has the same interval as one of 0.
+    near = _intervals(np.array([[1e-9], [0.5], [1.0]]), draws, counts, are_shares=True)[1]
+    assert near[0, 0] == pytest.approx(high[0, 0], rel=1e-3)
+
+
+def test_draws_of_shares_vary_as_those_of_the_mean_of_the_clusters(rng):
+    p, counts = np.array([[0.9, 0.05, 0.05], [0.2, 0.3, 0.5]]), np.array([20, 60])
+    draws = np.stack(
+        [rng.multinomial(n, each, 20_000) / n for n, each in zip(counts, p, strict=True)], 1
+    )
+    q = counts @ p / counts.sum()
+    found = _as_if_alike(p, draws, counts)
+    for c, n in enumerate(counts):
+        expected = (np.diag(q) - np.outer(q, q)) / n * (n + 2) / n
+        np.testing.assert_allclose(np.cov(found[:, c].T), expected, atol=0.05 / n)
+        np.testing.assert_allclose(found[:, c].mean(axis=0), p[c], atol=0.02)
+
+
+def test_few_rows_with_a_category_differ_no_more_often_than_chance():
+    group = np.repeat(np.arange(3), [8, 16, 32])
+    X = np.random.default_rng(0).normal(size=(56, 3)) + 8 * group[:, None]
+    model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(X)
+    rng = np.random.default_rng(1)
+    texts = {str(j): np.array([*"abcde"], object)[rng.integers(5, size=56)] for j in range(100)}
+    shares = {f"share {j}": (rng.random(56) < 0.3) * 1.0 for j in range(100)}
+    found = compare_outcomes(model, X, texts | shares).outcomes
+    for some in (found[:100], found[100:]):
+        assert np.mean([each.p_value < 0.05 for each in some]) < 0.13
+
+
+def test_shares_of_categories_add_up_to_one_where_labels_are_uncertain():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    model = PCKID(4, **SMALL).fit(X)
+    outcome = compare_outcomes(model, X, np.array([*"abcdefgh"], object)[rng.integers(8, size=80)])
+    np.testing.assert_allclose(outcome.outcomes[0].estimates.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(

@@ -379,18 +379,18 @@ def name_clusters(
 ) -> list[str | None]:
     """Name later clusters, by their numbers (k_now,), as the earlier ones that they match.
 
-    One whose number was that of another earlier cluster is called by a number of its own, so that
-    no two years call different clusters the same.
+    One whose number, or "Cluster" with it, was that of another earlier cluster is called by a
+    number of its own, so that no two years call different clusters the same.
     """
     earlier = {int(numbers[b]): a for a, b in pairs}
     found: list[str | None] = []
-    taken = {*titles}
+    taken, first_free = {*titles}, max(len(titles), len(numbers))
     for number in range(len(numbers)):
         a = earlier.get(number)
         if a is not None:
             found.append(titles[a] if a != number else names[a])
-        elif number < len(titles):
-            fresh = next(t for n in range(len(titles), 10**6) if (t := f"Cluster {n}") not in taken)
+        elif number < len(titles) or f"Cluster {number}" in taken:
+            fresh = next(t for n in range(first_free, 10**6) if (t := f"Cluster {n}") not in taken)
             taken.add(fresh)
             found.append(fresh)
         else:

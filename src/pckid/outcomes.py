@@ -318,24 +318,34 @@ def _compare(
     some = counts > 0
     draws[:, ~some] = np.nan
     draws = np.clip(draws, values[used].min(axis=0), values[used].max(axis=0))
+    if cells.categories:
+        draws /= draws.sum(axis=-1, keepdims=True)
     first, others = draws[0], draws[1:]
     varies = counts > 0
     if cells.kind == "mean":
         varies = counts > 1
         others = others.mean(axis=0) + _widen(counts) * (others - others.mean(axis=0))
-    spread = others.std(axis=0, ddof=1)
-    spread[~varies] = np.nan
-    low, high = _intervals(first, spread, counts, cells.kind != "mean")
+    others[:, ~varies] = np.nan
+    low, high = _intervals(first, others, counts, cells.kind != "mean")
     member = (labels[used][:, None] == np.arange(k)).astype(np.float64)
     uncorrected = member.T @ values[used] / np.where(some, counts, 1)[:, None]
     uncorrected[~some] = np.nan
-    # The shares of categories add up to 1, so that one of them tells nothing new.
-    free = slice(None, -1) if len(cells.categories) > 1 else slice(None)
     there = np.flatnonzero(varies).tolist()
-    p_value, pairs = None, list(combinations(there, 2))
-    if pairs:
-        p_value = wald_test(*(_contrasts(each[..., free], there) for each in (first, others)))
-    each = [wald_test(*(_contrasts(d[..., free], pair) for d in (first, others))) for pair in pairs]
+    pairs = [list(pair) for pair in combinations(there, 2)]
+
+    def test(some: list[int]) -> float:
+        if cells.kind == "mean":
+            return wald_test(_contrasts(first, some), _contrasts(others, some))
+        # Shares add up to 1, so that one of them tells nothing new.
+        shares = draws[:, some]
+        if shares.shape[-1] == 1:
+            shares = np.concatenate([shares, 1 - shares], axis=-1)
+        alike = _as_if_alike(shares[0], shares[1:], counts[some])
+        every = range(len(some))
+        return wald_test(*(_contrasts(each[..., :-1], every) for each in (shares[0], alike)))
+
+    p_value = test(there) if pairs else None
+    each = [test(pair) for pair in pairs]
     tested = zip(pairs, holm(np.array(each)).tolist(), strict=True)
     found_pairs = tuple(OutcomePair(a, b, first[b] - first[a], p) for (a, b), p in tested)
     n_missing = int(np.isnan(values[:, 0]).sum())
@@ -401,6 +411,24 @@ def _widen(counts: np.ndarray) -> np.ndarray:
     return np.sqrt(n / (n - 1)) * quantiles / t_distribution.ppf(1 - _ALPHA / 2, N_DRAWS - 1)
 
 
+def _as_if_alike(shares: np.ndarray, draws: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Let draws of shares (n_draws, n_clusters, n_values) vary as if all clusters were alike.
+
+    Shares p of few rows that are near 0 by chance vary little, and a test would take this for
+    certainty. As Pearson's of a table of counts it takes how much the mean q of all `shares`
+    (n_clusters, n_values), weighted by the `counts` (n_clusters,) of rows, would vary: deviations
+    by √p are orthogonal to √p; turned to be orthogonal to √q, and times √q, they have the
+    covariance diag(q) − q qᵀ instead of diag(p) − p pᵀ. That of draws of n rows and one more is by
+    n / (n + 2) too small.
+    """
+    middle = draws.mean(axis=0)
+    own, common = np.sqrt(middle), np.sqrt(np.average(shares, axis=0, weights=counts))
+    apart = (draws - middle) / np.where(own > 0, own, 1)
+    turn = (apart @ common)[..., None] / (1 + own @ common)[:, None]
+    wider = np.sqrt((counts + 2) / counts)[:, None]
+    return middle + wider * common * (apart - (own + common) * turn)
+
+
 def _contrasts(estimates: np.ndarray, clusters: Sequence[int]) -> np.ndarray:
     """Subtract the first of some clusters from the others, in estimates (..., k, n_values).
 
@@ -431,21 +459,23 @@ def wald_test(contrasts: np.ndarray, draws: np.ndarray) -> float:
 
 
 def _intervals(
-    estimates: np.ndarray, spread: np.ndarray, counts: np.ndarray, are_shares: bool
+    estimates: np.ndarray, draws: np.ndarray, counts: np.ndarray, are_shares: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the ends of 95 % intervals of estimates (n_clusters, n_values) by their standard errors.
+    """Find the ends of 95 % intervals of estimates (n_clusters, n_values) by draws of them.
 
-    Those of shares are Wilson's, with as many rows as give this standard error, and no more than
-    the `counts` (n_clusters,) of the cluster.
+    Those of shares are Wilson's, with as many rows as let a share vary like the draws (n_draws,
+    n_clusters, n_values), about their mean, and no more than the `counts` (n_clusters,) of the
+    cluster. That of an estimate of 0 or 1 would tell nothing of how much it varies.
     """
     quantile = float(t_distribution.ppf(1 - _ALPHA / 2, N_DRAWS - 1))
+    spread, middle = draws.std(axis=0, ddof=1), draws.mean(axis=0)
     if not are_shares:
         return estimates - quantile * spread, estimates + quantile * spread
-    variance = estimates * (1 - estimates)
     most = np.broadcast_to(np.maximum(counts, 1)[:, None], estimates.shape).astype(np.float64)
-    known = (variance > 0) & (spread > 0)
+    known = spread > 0
+    variance = middle * (1 - middle)
     n = np.where(known, np.minimum(variance / np.where(known, spread, 1) ** 2, most), most)
-    square = quantile**2
+    variance, square = estimates * (1 - estimates), quantile**2
     middle = (estimates + square / (2 * n)) / (1 + square / n)
     off = quantile / (1 + square / n) * np.sqrt(variance / n + square / (4 * n**2))
     return np.clip(middle - off, 0, 1), np.clip(middle + off, 0, 1)

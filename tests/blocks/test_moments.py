@@ -76,3 +76,11 @@ def test_blocks_find_columns_of_two_values_as_the_whole_does(cuts, seed):
     found = scaled(rows, cuts)
     # So near to each other beside their size, their shares have few digits.
     np.testing.assert_allclose(found.margins.higher, expected.margins.higher, atol=1e-6)
+
+
+def test_columns_of_one_category_are_left_out():
+    codes = np.zeros((4, 3))
+    counts = {0: np.array([4.0]), 1: np.array([3.0, 1.0]), 2: np.array([2.0, 1.0, 1.0])}
+    found = scaling(moments(codes), counts)
+    assert found.categorical.tolist() == [1, 2]
+    np.testing.assert_allclose(found.margins.frequencies, [0.75, 0.25, 0.5, 0.25, 0.25])

@@ -11,6 +11,8 @@ from pckid.input.cells import as_text, is_missing, numbers
 from pckid.input.columns import DATES, as_array, as_frame, cells_of, holds_categories, list_orders
 from pckid.input.known import in_order_of
 
+# The squares of as many rows as fit in memory can be added up.
+_LARGEST = 1e140
 MAX_CATEGORIES = 10
 
 
@@ -81,6 +83,11 @@ def _read_outcome(name: str, column: Any, n_samples: int) -> OutcomeCells:
         values = numbers(cells, repr(name))
         if np.isinf(values).any():
             raise ValueError(f"Outcome {name!r} holds infinity. Replace it by NaN, if missing.")
+        if np.nanmax(np.abs(values)) > _LARGEST:
+            raise ValueError(
+                f"Outcome {name!r} holds numbers too large to be squared. Replace them by NaN, if "
+                "missing, or give another unit."
+            )
         kind = "share" if set(values[~np.isnan(values)]) <= {0.0, 1.0} else "mean"
         return OutcomeCells(name, kind, [], values[:, None])
     texts = ["" if is_missing(cell) else as_text(cell) for cell in cells]
