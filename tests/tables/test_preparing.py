@@ -471,6 +471,11 @@ def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepare
     assert kept.counts["region"]["NA"] == 20
     assert not prepared({"region": regions, "x": ["NA", *NUMBERS * 2][:60]}).problems
     assert not prepared({"region": ["NA", *["EU", "AS"] * 20], "x": (NUMBERS * 2)[:41]}).problems
+    # Where all are as frequent as each other, chance makes one of them the rarest.
+    rare = ["NA"] * 18 + ["EU"] * 20 + ["AS"] * 22
+    assert codes_of(prepared({"region": rare, "x": NUMBERS * 2})) == ["word for missing"]
+    scarce = ["NA"] * 12 + ["EU"] * 23 + ["AS"] * 25
+    assert not prepared({"region": scarce, "x": NUMBERS * 2}).problems
 
 
 def test_a_content_may_be_a_value_in_one_column_alone(prepared):

@@ -5,6 +5,7 @@
 Nothing here knows a front end: problems, notes and fixes are data.
 """
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -183,16 +184,25 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
 def _find_words(table: FileTable, columns: Columns, given: Collection[str]) -> Iterator[Doubt]:
     """Report words for missing, but those given, that may be categories: NA beside EU and AS.
 
-    They are as frequent as the categories of their column, and no other column holds them.
+    They are as frequent as the categories of their column, but for chance, and no other column
+    holds them.
     """
     for name, counts in columns.counts.items():
         column = table.data.column(name)
-        usual = float(np.median([*counts.values()])) if counts else np.inf
-        if not is_text(column.type) or len(column) - counts.total() < usual:
+        usual = float(np.median([*counts.values()])) if counts else 0.0
+        n_missing = len(column) - counts.total()
+        if not usual or not is_text(column.type) or not _is_as_frequent(n_missing, usual):
             continue
         texts, n_cells = count_different(pc.utf8_trim_whitespace(column.cast(pa.string())))
         for text, n in zip(texts.to_pylist(), n_cells.tolist(), strict=True):
             is_word = text.isalpha() and text not in counts and text not in given
             others = (other for other in table.names if other != name)
-            if is_word and n >= usual and not any(holds_token(table, o, text) for o in others):
+            if not is_word or not _is_as_frequent(n, usual):
+                continue
+            if not any(holds_token(table, other, text) for other in others):
                 yield Doubt("word for missing", name, (), {"text": text, "n_cells": n})
+
+
+def _is_as_frequent(n_cells: int, usual: float) -> bool:
+    """Whether there are as many cells as `usual`, less at most the difference's deviation."""
+    return usual - n_cells <= math.sqrt(usual + n_cells)
