@@ -6,7 +6,7 @@ Nothing here knows a front end: problems, notes and fixes are data.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.options import ColumnOptions, Fix
+from pckid.frontends.options import ColumnOptions, Fix, take_as_missing
 from pckid.frontends.tables.choosing import (
     Known,
     choose_columns,
@@ -78,6 +78,28 @@ def prepare(
         options, table = options.with_fixes(fresh), table.with_fixes(fresh)
         found = prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
+
+
+def with_outcomes(found: Prepared, names: Sequence[str]) -> Prepared:
+    """Look for codes for missing in columns that clusters are compared in, and not found in.
+
+    They are taken as missing if advice is to be taken, and asked about otherwise.
+    """
+    if not names:
+        return found
+    rules = found.rules._replace(kept=found.rules.kept.union(names))
+    _, columns = read_columns(found.table, names, rules, always=names)
+    doubts = []
+    for doubt in find_problems(columns, rules, found.table):
+        if doubt.code == "code for missing":
+            fix = tuple(take_as_missing(each.choice, doubt.column) for each in doubt.fix)
+            doubts.append(doubt._replace(fix=fix))
+    fixes = advice(doubts)
+    if not fixes or not found.options.take_advice:
+        return replace(found, problems=(*found.problems, *doubts))
+    missing = read_rules(found.table, found.options.with_fixes(fixes)).missing
+    taken = Fact("advice_taken", {"fixes": fixes})
+    return replace(found, rules=found.rules._replace(missing=missing), notes=(taken, *found.notes))
 
 
 def _changes(fix: Fix, table: FileTable, options: ColumnOptions) -> bool:
