@@ -56,3 +56,12 @@ def test_a_problem_of_many_columns_is_one_sentence():
     groups = list(wording.group_problems([limits[0], *free, *texts, *limits[1:]]))
     assert groups == [limits, free, [texts[0]], [texts[1]]]
     assert len(wording.write_problems([*limits, *free, *texts], SHELL)) == 4
+
+
+def test_a_row_that_is_to_go_is_not_asked_for_its_number():
+    data = {"texts": (("q1", 1),), "example": "q1", "n_cells": 1, "n_observed": 40}
+    data |= {"where": "line 9", "rows": [9], "codes": ()}
+    doubt = Doubt("text among numbers", "q1", (8,), data, (Fix("drop_rows", "9"),), True)
+    assert "write the number alone" not in wording.write_evidence(doubt)
+    alone = doubt._replace(fix=(drop_column("q1"),))
+    assert "write the number alone" in wording.write_evidence(alone)

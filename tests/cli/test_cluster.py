@@ -215,6 +215,16 @@ def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tm
     assert result.err.startswith("t.csv: 344 rows, 6 columns, 1.7% of the cells missing\n")
 
 
+def test_columns_that_agree_with_no_other_are_not_counted(pckid, penguins, tmp_path):
+    header, *rows = penguins.read_text("utf-8").splitlines()
+    draws = np.random.default_rng(0).normal(size=len(rows)).round(3)
+    named = [f"{header},draw", *(f"{row},{x}" for row, x in zip(rows, draws, strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(named), "utf-8")
+    result = pckid("cluster", "t.csv", "--drop", "label", *QUICK)
+    assert "Column 'draw' was not used" in result.err
+    assert result.err.startswith("t.csv: 344 rows, 6 columns, 1.7% of the cells missing\n")
+
+
 def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
     lines = [f"{i},{i % 7}" for i in range(1, 40)]
     lines[5], lines[9] = "6,-9999", "10,-9999"

@@ -31,6 +31,19 @@ def test_texts_are_categories(pckid, penguins):
     assert len(json.loads(result.out)["outcomes"]) == 9
 
 
+def test_codes_for_missing_in_outcomes_are_taken_as_missing(pckid, penguins):
+    table = pd.read_csv(penguins).iloc[::3]
+    table["days"] = np.arange(len(table)) % 9 + 3
+    table.loc[table.index[::10], "days"] = -99
+    table.to_csv("t.csv", index=False)
+    taken = pckid("cluster", "t.csv", "-k", 3, "--columns", BODY, "--outcome", "days", "--json",
+                  "-o", "r.csv", *QUICK)  # fmt: skip
+    assert "Advice taken: --na-values days=-99" in taken.err
+    found = json.loads(taken.out)["outcomes"]
+    assert sum(each["n_rows"] for each in found) <= (table["days"] > 0).sum()
+    assert min(each["estimate"] for each in found) > 3
+
+
 def test_clusters_follow_a_model(pckid, penguins, tmp_path):
     first = pckid("cluster", penguins, "-k", 3, "--columns", BODY, "--names", "a,b,c", "--save",
                   "old.pckid", "-o", "old.csv", *QUICK)  # fmt: skip

@@ -145,7 +145,7 @@ def test_new_rows_are_read_as_the_table_of_the_model(pckid, tmp_path):
     found = json.loads(placed.out)
     # -9 is missing, and numbers have the same signs.
     assert found["n_rows"] == 40
-    assert "age=-9." in placed.err
+    assert "'age=-9'." in placed.err
     assert found["cluster_sizes"] == [20, 20]
     assert found["share_missing"] == pytest.approx(4 / 120)
     # Categories that differ in capitals or blanks are matched, aloud; others are counted.

@@ -47,6 +47,18 @@ def test_cells_are_missing_as_in_a_table_read_whole(path, options):
     assert (taken[0], found.options) == (taken[1], whole.options)
 
 
+def test_a_word_for_missing_in_one_column_of_numbers_is_read_in_batches(tmp_path):
+    path, cells = tmp_path / "t.csv", [f"{i % 7}.5" if i % 5 else "Not asked" for i in range(60)]
+    path.write_text("\n".join(["x,y", *(f"{cell},{i * i % 11}" for i, cell in enumerate(cells))]))
+    options = ColumnOptions(na_values=("x=Not asked", "y=9"))
+    whole = prepare(open_table(str(path)), options)
+    _, rows = open_dataset(str(path), ReadOptions(), options)
+    [batch] = list(rows.batches())
+    np.testing.assert_array_equal(batch.X, whole.X)
+    assert np.isnan(batch.X[::5, 0]).all()
+    assert np.isnan(batch.X).sum() == 12 + sum(i * i % 11 == 9 for i in range(60))
+
+
 def test_contents_of_no_column_are_refused(path):
     for options in ({"na_values": ("z=-9999",)}, {"not_missing": ("z=NA",)}):
         with pytest.raises(OptionError):

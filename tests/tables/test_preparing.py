@@ -13,7 +13,7 @@ from pckid.frontends.options import (
     take_as_missing,
 )
 from pckid.frontends.tables.choosing import Known
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.tables.preparing import prepare, with_outcomes
 from pckid.frontends.tables.problems import NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import explain_reading
@@ -454,6 +454,18 @@ def test_a_model_knows_whether_a_column_holds_known_groups(prepared):
     assert codes_of(prepared(columns, known)) == []
 
 
+def test_codes_for_missing_in_outcomes_are_asked_about(prepared):
+    days = [i % 9 + 3 if i % 10 else -99 for i in range(60)]
+    columns, drop = {"x": NUMBERS * 2, "days": [str(each) for each in days]}, ["days"]
+    asked = with_outcomes(prepared(columns, drop=drop), ["days"])
+    [doubt] = asked.problems
+    assert (doubt.code, doubt.fix) == ("code for missing", (take_as_missing("-99", "days"),))
+    assert asked.outcome("days") == days
+    taken = with_outcomes(prepared(columns, drop=drop, take_advice=True), ["days"])
+    assert taken.problems == ()
+    assert taken.outcome("days") == [None if each == -99 else each for each in days]
+
+
 def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepared):
     regions = ["NA", "EU", "AS"] * 20
     found = prepared({"region": regions, "x": NUMBERS * 2})
@@ -471,6 +483,11 @@ def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepare
     assert kept.counts["region"]["NA"] == 20
     assert not prepared({"region": regions, "x": ["NA", *NUMBERS * 2][:60]}).problems
     assert not prepared({"region": ["NA", *["EU", "AS"] * 20], "x": (NUMBERS * 2)[:41]}).problems
+    # Where all are as frequent as each other, chance makes one of them the rarest.
+    rare = ["NA"] * 18 + ["EU"] * 20 + ["AS"] * 22
+    assert codes_of(prepared({"region": rare, "x": NUMBERS * 2})) == ["word for missing"]
+    scarce = ["NA"] * 12 + ["EU"] * 23 + ["AS"] * 25
+    assert not prepared({"region": scarce, "x": NUMBERS * 2}).problems
 
 
 def test_a_content_may_be_a_value_in_one_column_alone(prepared):

@@ -39,6 +39,11 @@ def take_as_missing(text: str, column: str = "") -> Fix:
     return Fix("na_values", f"{column}={text}" if column else text, column)
 
 
+def take_as_value(text: str, column: str) -> Fix:
+    """Take cells of this content in one column as a value, though it usually means missing."""
+    return Fix("not_missing", f"{column}={text}", column)
+
+
 def read_as(column: str, way: str) -> Fix:
     """Read a column as "category", as numbers written like "1.234,56", or as dates ("use")."""
     if way == "category":

@@ -189,10 +189,15 @@ class Clustering:
                 found[name] = "date" if (seen == np.floor(seen)).all() else "datetime"
         return found
 
+    @property
+    def used(self) -> np.ndarray:
+        """The columns (n_used,) that the fit neither dropped nor ignored."""
+        return np.sort(self.estimator._kernel.scaling.used)
+
     @cached_property
     def share_missing(self) -> float:
-        """Share of missing cells in the columns that the fit did not drop."""
-        used = np.sort(self.estimator._kernel.scaling.used)
+        """Share of missing cells in the columns that the fit used."""
+        used = self.used
         if self.rows is None:
             return float(np.isnan(self.prepared.X[:, used]).mean())
         drawn = self.rows.surveyed

@@ -8,7 +8,13 @@ from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.files import printable_name
 from pckid._utils.text import brief, counted, list_first, number_hint
 from pckid.exceptions import UndecidedError
-from pckid.frontends.options import Fix, drop_column, read_as, take_as_missing
+from pckid.frontends.options import (
+    Fix,
+    drop_column,
+    read_as,
+    take_as_missing,
+    take_as_value,
+)
 from pckid.frontends.tables.findings import Doubt, Fact, advice
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.prepared import Prepared
@@ -367,7 +373,8 @@ def write_evidence(problem: Doubt) -> str:
             more["told"] = " or ".join(f"{number:,.10g}" for number in data["numbers"])
         case "text among numbers" | "limits" | "no numbers":
             sentence = _TEXT if data["texts"] else "{column} holds {example}."
-            more["hint"] = number_hint(data["example"])
+            rows_go = any(fix.option == "drop_rows" for fix in problem.fix)
+            more["hint"] = "" if rows_go else number_hint(data["example"])
         case "rows below names":
             rows = "row" if data["n_rows"] == 2 else f"{data['n_rows'] - 1} rows"
             more["more"] = f" and the {rows} below" * (data["n_rows"] > 1)
@@ -422,7 +429,7 @@ def write_fix(problem: Doubt, words: Dialect) -> str:
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([Fix("limits", "value")])
         case "word for missing":
-            more["keep"] = write([Fix("not_missing", data["text"])])
+            more["keep"] = write([take_as_value(data["text"], name)])
         case "spelling variants":
             more["join"] = f"join them: {write(fix)}" if fix else "write them alike"
         case "known groups":

@@ -12,6 +12,7 @@ from pckid.frontends.options import (
     Fix,
     drop_column,
     read_as,
+    take_as_value,
 )
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt
@@ -255,7 +256,7 @@ def list_offers(doubt: Doubt) -> list[Offer]:
         case "spelling variants" if fix:
             return [("Take as one", fix), ("Leave as it is", ())]
         case "word for missing":
-            taken = Fix("not_missing", data["text"])
+            taken = take_as_value(data["text"], name)
             return [("It means missing", ()), ("It is a category", (taken,))]
         case "same order":
             others = list(dict.fromkeys(pair[1] for pair in data["pairs"]))

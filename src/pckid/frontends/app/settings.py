@@ -11,6 +11,7 @@ from pckid._utils.commands import write_command
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
 from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.preparing import with_outcomes
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.table import FileTable
@@ -54,7 +55,8 @@ class Settings(NamedTuple):
     def prepare(self) -> Prepared:
         """Read and prepare the table."""
         drop = (*self.options.drop, *self.outcomes)
-        return prepare_table(self.upload.open(), replace(self.options, drop=drop))
+        prepared = prepare_table(self.upload.open(), replace(self.options, drop=drop))
+        return with_outcomes(prepared, self.outcomes)
 
 
 def as_command(settings: Settings, names: Sequence[str | None] = ()) -> str:

@@ -39,6 +39,7 @@ from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.datasets import is_large, open_dataset
 from pckid.frontends.tables.findings import advice
 from pckid.frontends.tables.prepared import Prepared
+from pckid.frontends.tables.preparing import with_outcomes
 from pckid.frontends.tables.writing import table_format
 from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
@@ -63,6 +64,7 @@ def run_cluster(given: SimpleNamespace) -> None:
         prepared, rows = _open(estimator, given, reading, columns, in_memory)
         if given.file:  # so that too many rows show before the work
             table_format(given.file, prepared.table.n_rows if rows is None else None)
+        prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
         _cluster(estimator, prepared, rows, given)

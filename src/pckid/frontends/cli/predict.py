@@ -36,7 +36,7 @@ def _predict(given: SimpleNamespace) -> int:
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
     if model.na_values:
-        codes = ", ".join(map(brief, model.na_values[:10]))
+        codes = ", ".join(f"'{brief(code)}'" for code in model.na_values[:10])
         remark(f"Missing, as for the model's own table: {codes}.")
     if given.out_long and model.columns.lines is None:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")

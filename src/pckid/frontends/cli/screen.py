@@ -67,8 +67,7 @@ def tell_found(found: Clustering, totals: Totals) -> Found:
     """
     estimator, prepared, is_new = found.estimator, found.prepared, found.is_new
     assessment = found.assessment
-    dropped = () if is_new else set(map(str, estimator.dropped_features_))
-    used = [name for name in prepared.names if name not in dropped]
+    used = prepared.names if is_new else [prepared.names[j] for j in found.used]
     share = float(np.isnan(prepared.X).mean()) if is_new else found.share_missing
     things = "rows" if prepared.series is None else "cases"
     told = Found(_write_head(found, used, totals.n_rows, share), things=things)

@@ -22,7 +22,12 @@ from pckid.frontends.tables.binary import ARROW, PARQUET, find_files
 from pckid.frontends.tables.choosing import check_tokens, choose_columns
 from pckid.frontends.tables.findings import Fact, advice
 from pckid.frontends.tables.kinds import Reading, ReadingRules
-from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens
+from pckid.frontends.tables.numbers import (
+    MISSING_TOKENS,
+    MissingTokens,
+    as_number,
+    split_token,
+)
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.preparing import prepare, prepare_once
 from pckid.frontends.tables.scanning import open_table
@@ -141,7 +146,10 @@ def _open_text(path: str, reading: ReadOptions, options: ColumnOptions) -> Any:
     }
     missing = found.rules.missing.texts
     usual = [token for token in MISSING_TOKENS if token.lower() in missing]
-    spelled = sorted({*missing, *map(str.upper, missing), *usual, *options.na_values})
+    # Codes of one column that are numbers are looked for among its numbers.
+    given = [split_token(token, found.table.names) for token in options.na_values]
+    words = {text for name, text in given if not name or np.isnan(as_number(text))}
+    spelled = sorted({*missing, *map(str.upper, missing), *usual, *words})
     form = ds.CsvFileFormat(
         pyarrow.csv.ParseOptions(delimiter=kind.delimiter, newlines_in_values=False),
         read_options=pyarrow.csv.ReadOptions(

@@ -77,7 +77,7 @@ class MissingTokens(NamedTuple):
     def _with(self, extra: Sequence[str], not_missing: Sequence[str]) -> "MissingTokens":
         """Add tokens, and take others away."""
         added, taken = ({text.strip().lower() for text in some} for some in (extra, not_missing))
-        numbers = *self.numbers, *filter(math.isfinite, map(_as_number, extra))
+        numbers = *self.numbers, *filter(math.isfinite, map(as_number, extra))
         texts, words = (self.texts - taken) | added, self.words - taken - added
         return self._replace(texts=texts, numbers=numbers, words=words)
 
@@ -177,7 +177,7 @@ def try_columns(
 
 def holds_token(table: FileTable, name: str, token: str) -> bool:
     """Return whether a cell of a column is a text, whatever its case, or the number that it is."""
-    column, number = table.data.column(name), _as_number(token)
+    column, number = table.data.column(name), as_number(token)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column.type):
@@ -254,6 +254,6 @@ def _parse_texts(
     )  # fmt: skip
 
 
-def _as_number(token: str) -> float:
+def as_number(token: str) -> float:
     """Read a token as a cell with a decimal point is read; NaN where it is no number."""
     return float(read_numbers(pa.array([token.strip()]), NumberFormat())[0][0])

@@ -5,7 +5,8 @@
 Nothing here knows a front end: problems, notes and fixes are data.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.options import ColumnOptions, Fix
+from pckid.frontends.options import ColumnOptions, Fix, take_as_missing
 from pckid.frontends.tables.choosing import (
     Known,
     choose_columns,
@@ -77,6 +78,28 @@ def prepare(
         options, table = options.with_fixes(fresh), table.with_fixes(fresh)
         found = prepare_once(table, options, known)
     return replace(found, notes=(*taken, *found.notes, *facts))
+
+
+def with_outcomes(found: Prepared, names: Sequence[str]) -> Prepared:
+    """Look for codes for missing in columns that clusters are compared in, and not found in.
+
+    They are taken as missing if advice is to be taken, and asked about otherwise.
+    """
+    if not names:
+        return found
+    rules = found.rules._replace(kept=found.rules.kept.union(names))
+    _, columns = read_columns(found.table, names, rules, always=names)
+    doubts = []
+    for doubt in find_problems(columns, rules, found.table):
+        if doubt.code == "code for missing":
+            fix = tuple(take_as_missing(each.choice, doubt.column) for each in doubt.fix)
+            doubts.append(doubt._replace(fix=fix))
+    fixes = advice(doubts)
+    if not fixes or not found.options.take_advice:
+        return replace(found, problems=(*found.problems, *doubts))
+    missing = read_rules(found.table, found.options.with_fixes(fixes)).missing
+    taken = Fact("advice_taken", {"fixes": fixes})
+    return replace(found, rules=found.rules._replace(missing=missing), notes=(taken, *found.notes))
 
 
 def _changes(fix: Fix, table: FileTable, options: ColumnOptions) -> bool:
@@ -183,16 +206,25 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
 def _find_words(table: FileTable, columns: Columns, given: Collection[str]) -> Iterator[Doubt]:
     """Report words for missing, but those given, that may be categories: NA beside EU and AS.
 
-    They are as frequent as the categories of their column, and no other column holds them.
+    They are as frequent as the categories of their column, but for chance, and no other column
+    holds them.
     """
     for name, counts in columns.counts.items():
         column = table.data.column(name)
-        usual = float(np.median([*counts.values()])) if counts else np.inf
-        if not is_text(column.type) or len(column) - counts.total() < usual:
+        usual = float(np.median([*counts.values()])) if counts else 0.0
+        n_missing = len(column) - counts.total()
+        if not usual or not is_text(column.type) or not _is_as_frequent(n_missing, usual):
             continue
         texts, n_cells = count_different(pc.utf8_trim_whitespace(column.cast(pa.string())))
         for text, n in zip(texts.to_pylist(), n_cells.tolist(), strict=True):
             is_word = text.isalpha() and text not in counts and text not in given
             others = (other for other in table.names if other != name)
-            if is_word and n >= usual and not any(holds_token(table, o, text) for o in others):
+            if not is_word or not _is_as_frequent(n, usual):
+                continue
+            if not any(holds_token(table, other, text) for other in others):
                 yield Doubt("word for missing", name, (), {"text": text, "n_cells": n})
+
+
+def _is_as_frequent(n_cells: int, usual: float) -> bool:
+    """Whether there are as many cells as `usual`, less at most the difference's deviation."""
+    return usual - n_cells <= math.sqrt(usual + n_cells)

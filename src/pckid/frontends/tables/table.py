@@ -127,7 +127,9 @@ class FileTable:
         """Leave out rows of a text file by their lines, or of a sheet by their numbers."""
         numbers = [part.strip() for each in given for part in each.split(",")]
         if not all(number.isdecimal() for number in numbers):
-            raise OptionError(f"{', '.join(given)!r} are no numbers of rows.", "drop_rows")
+            raise OptionError(
+                f"{', '.join(given)!r} does not list rows as 17,401 does.", "drop_rows"
+            )
         if len(self.parts) > 1:
             raise OptionError("rows of several sheets have no numbers of their own.", "drop_rows")
         wanted, here = set(map(int, numbers)), self.parts[0].numbers
