@@ -29,6 +29,7 @@ from pckid.ensemble.members import (
     subsample_size,
     train,
 )
+from pckid.input.arrangement import Arrangement
 from pckid.input.categories import forget
 from pckid.input.column_groups import (
     ColumnRoles,
@@ -243,6 +244,7 @@ class EnsembleEstimator(
         sample_weight: Any = None,
         known: Any = None,
         *,
+        arrangement: Arrangement | None = None,
         n_clusters: int = 1,
         n_landmarks: int = 0,
         least_distinct: int = 2,
@@ -255,6 +257,8 @@ class EnsembleEstimator(
         sample_weight : array-like of shape (n_samples,), default=None
         known : array-like of shape (n_samples,), default=None
             Groups of rows, as for `PCKID.fit`.
+        arrangement : Arrangement, default=None
+            Where rows are, and which belong together.
         n_clusters : int, default=1
             How many rows there must be at least.
         n_landmarks : int, default=0
@@ -268,6 +272,7 @@ class EnsembleEstimator(
             rows = self._check_table(X, sample_weight)
             if known is not None:
                 rows = rows._replace(known=read_known(in_order_of(X, known), rows.X.shape[0]))
+            rows = rows._replace(arrangement=arrangement)
         else:
             rows = self._check_blocks(blocks, sample_weight)
         roles = self._find_column_roles(X)
