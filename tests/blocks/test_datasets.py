@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.fs as fs
 import pyarrow.parquet as pq
 import pytest
 
@@ -32,8 +33,9 @@ def dataset(table, tmp_path, monkeypatch):
     """Write the table into two files, to be read a few rows at a time."""
     monkeypatch.setattr(datasets, "_MAX_ROWS", 7)
     for number, part in enumerate((table[:40], table[40:])):
-        pq.write_table(part, tmp_path / f"{number}.parquet", row_group_size=16)
-    return ds.dataset(tmp_path)
+        (tmp_path / "rows").mkdir(exist_ok=True)
+        pq.write_table(part, tmp_path / "rows" / f"{number}.parquet", row_group_size=16)
+    return ds.dataset(tmp_path / "rows")
 
 
 USED = ["a", "b", "c", "flag", "town"]
@@ -67,6 +69,61 @@ def test_labels_are_those_of_the_frame(dataset, table, tmp_path):
     assert written["cluster"].tolist() == expected.labels_.tolist()
     assert totals.cluster_sizes == np.bincount(expected.labels_).tolist()
     np.testing.assert_allclose(written["outlier_score"], expected.outlier_score_, atol=1e-4)
+
+
+def parts(table, folder):
+    """Write a table in two parts, and some of it into a folder of its own."""
+    ds.write_dataset(table, folder / "whole", format="parquet")
+    ds.write_dataset(
+        table, folder / "parts", format="csv", max_rows_per_file=50, max_rows_per_group=50
+    )
+    ds.write_dataset(
+        table[:60].append_column("year", pa.array([2001] * 60)), folder / "years",
+        partitioning=["year"], partitioning_flavor="hive", format="parquet",
+    )  # fmt: skip
+    pq.write_table(table, folder / "rows.parquet")
+    whole, both = ds.dataset(folder / "whole"), ds.dataset(folder / "parts", format="csv")
+    years = ds.dataset(folder / "years", partitioning="hive")
+    joined = ds.dataset([whole, ds.dataset(folder / "rows.parquet")])
+    one_file = ds.dataset(folder / "rows.parquet")
+    return {"whole": whole, "both": both, "years": years, "joined": joined, "one file": one_file}
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "error"),
+    [
+        ("one file", "rows.parquet", "is the input"),
+        ("whole", "whole/part-0.parquet", "is the input"),
+        ("whole", "whole/labels.parquet", "lies in the input"),
+        ("both", "parts/part-1.csv", "is the input"),
+        ("both", "parts/labels.csv", "lies in the input"),
+        ("years", "years/labels.parquet", "lies in the input"),
+        ("joined", "whole/labels.parquet", "lies in the input"),
+        ("joined", "rows.parquet", "is the input"),
+        ("scanner", "rows.parquet", "may be what the scanner reads"),
+    ],
+)
+def test_what_a_data_set_reads_is_not_written_to(table, tmp_path, name, target, error):
+    sources = parts(table, tmp_path)
+    rows = sources.get(name) or sources["one file"].scanner()
+    model = PCKID(3, **SMALL).fit(table.select(["a", "b", "c"]))
+    there, n_rows = sorted(tmp_path.rglob("*")), rows.count_rows()
+    with pytest.raises(FileExistsError, match=error):
+        write_labels(model, rows, tmp_path / target)
+    assert (sorted(tmp_path.rglob("*")), rows.count_rows()) == (there, n_rows)
+    write_labels(model, rows, tmp_path / "labels.csv")
+
+
+def test_labels_may_lie_beside_files_that_were_listed(table, tmp_path):
+    parts(table, tmp_path)
+    (tmp_path / "parts" / "notes.txt").touch()
+    files = [str(tmp_path / "parts" / f"part-{number}.csv") for number in range(2)]
+    model = PCKID(3, **SMALL).fit(table.select(["a", "b", "c"]))
+    write_labels(model, ds.dataset(files, format="csv"), tmp_path / "parts" / "labels.csv")
+    subtree = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    rows = ds.dataset("rows.parquet", filesystem=subtree)
+    with pytest.raises(FileExistsError, match="is the input"):
+        write_labels(model, rows, tmp_path / "rows.parquet")
 
 
 @pytest.mark.parametrize("by_column", [True, False])

@@ -6,6 +6,8 @@ categories. Nothing is guessed.
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -30,6 +32,8 @@ _MAX_ROWS = 1 << 14
 _BYTES_PER_NUMBER = 256
 # Bytes of texts that the cells of a batch may name by a number.
 _MAX_NAMED = 1 << 29
+# What those who write data sets in parts call a file: Arrow, Spark, Dask.
+_PART = re.compile(r"part[.-]\d", re.IGNORECASE)
 
 
 class Batch(NamedTuple):
@@ -218,6 +222,36 @@ class DatasetRows(BlockedRows):
                 f"Column {self.columns[column]!r} holds {batch.X[row, column]} in row "
                 f"{batch.start + row + 1:,}. Replace it by a null to treat it as missing."
             )
+
+
+def list_sources(dataset: Any) -> list[str]:
+    """List what a data set reads: its files, and a folder that holds nothing else.
+
+    Another file in that folder would be read with the data set the next time.
+    """
+    if children := getattr(dataset, "children", ()):
+        return [path for child in children for path in list_sources(child)]
+    within = getattr(getattr(dataset, "filesystem", None), "base_path", "")
+    files = [os.path.join(within, path) for path in getattr(dataset, "files", ())]
+    folder = _common_folder(files)
+    return files if folder is None else [*files, folder]
+
+
+def _common_folder(files: Sequence[str]) -> str | None:
+    """Find the folder that files are the whole of; None if they may have been given one by one."""
+    folders = {os.path.dirname(os.path.abspath(path)) for path in files if os.path.exists(path)}
+    if not folders or (len(files) == 1 and not _PART.match(os.path.basename(files[0]))):
+        return None
+    common = os.path.commonpath(folders)
+    while "=" in os.path.basename(common):  # a value of a column, as in Hive
+        common = os.path.dirname(common)
+    known = {os.path.realpath(path) for path in files}
+    for folder, inside, names in os.walk(common):
+        inside[:] = [name for name in inside if name[0] not in "._"]
+        seen = (os.path.join(folder, name) for name in names if name[0] not in "._")
+        if any(os.path.realpath(path) not in known for path in seen):
+            return None
+    return common
 
 
 def holds_texts(kind: Any) -> bool:
