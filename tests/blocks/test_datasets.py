@@ -1,6 +1,8 @@
 """Data sets of pyarrow: columns are what the schema says, and batches are the rows in memory."""
 
 import datetime as dt
+import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pyarrow.fs as fs
 import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, SentinelWarning, write_labels
+from pckid import PCKID, SentinelWarning, UnseenCategoryWarning, write_labels
 from pckid.blocks import blocked, datasets
 from pckid.blocks.datasets import DatasetRows
 
@@ -124,6 +126,61 @@ def test_labels_may_lie_beside_files_that_were_listed(table, tmp_path):
     rows = ds.dataset("rows.parquet", filesystem=subtree)
     with pytest.raises(FileExistsError, match="is the input"):
         write_labels(model, rows, tmp_path / "rows.parquet")
+
+
+@pytest.fixture(scope="module")
+def graded():
+    """A frame whose grades are whole floats, and the models of it and of the same data set."""
+    rng = np.random.default_rng(0)
+    group = np.arange(120) % 3
+    grade = np.where(rng.random(120) < 0.8, group, rng.integers(3, size=120)).astype(float)
+    X, flag = rng.normal(size=(120, 2)) + group[:, None], rng.random(120) < group / 2
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "grade": grade, "flag": flag})
+    frame = frame.astype({"grade": "category", "flag": "category"})
+    rows = ds.dataset(pa.Table.from_pandas(frame, preserve_index=False))
+    return frame, PCKID(3, **SMALL).fit(frame), PCKID(3, **SMALL).fit(rows)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda grade: grade,
+        lambda grade: grade.astype("float32"),
+        lambda grade: grade.astype("int64"),
+        lambda grade: pa.array(grade.astype("int64").astype(str)),
+        lambda grade: pa.array(grade).dictionary_encode(),
+        lambda grade: pa.array(grade.astype("float32")).dictionary_encode(),
+        lambda grade: pa.array(map(Decimal, grade)),
+    ],
+)
+def test_a_category_is_the_same_however_a_table_holds_it(graded, write):
+    frame, of_frame, of_rows = graded
+    expected = of_frame.labels_
+    table = pa.table({name: frame[name].to_numpy() for name in ["a", "b"]})
+    table = table.append_column("grade", pa.array(write(frame.grade.to_numpy(float))))
+    table = table.append_column("flag", pa.array(frame.flag.to_numpy(bool)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in (of_frame, of_rows):
+            np.testing.assert_array_equal(model.predict(table), expected)
+            np.testing.assert_array_equal(model.predict(ds.dataset(table)), expected)
+
+
+def test_categories_that_the_fit_did_not_see_are_warned_of(graded):
+    frame, model, _ = graded
+    other = frame.assign(grade=frame.grade.cat.rename_categories({2.0: 7.0}))
+    with pytest.warns(UnseenCategoryWarning, match="'grade' holds '7', which fit did not see"):
+        expected = model.predict(other)
+    rows = ds.dataset(pa.Table.from_pandas(other, preserve_index=False))
+    with pytest.warns(UnseenCategoryWarning, match="'grade' holds '7', which fit did not see"):
+        np.testing.assert_array_equal(model.predict(rows), expected)
+
+
+def test_texts_where_the_fit_had_numbers_are_refused(graded):
+    frame, model, _ = graded
+    texts = frame.assign(a=np.where(frame.a > 0, "high", "low")).astype({"a": "category"})
+    with pytest.raises(ValueError, match="'a' of the data set holds texts, but numbers in the fit"):
+        model.predict(ds.dataset(pa.Table.from_pandas(texts, preserve_index=False)))
 
 
 @pytest.mark.parametrize("by_column", [True, False])

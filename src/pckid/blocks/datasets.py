@@ -23,6 +23,7 @@ from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.parallel import one_ahead
 from pckid._utils.text import brief
 from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
+from pckid.input.categories import index_categories, warn_unseen
 from pckid.input.cells import as_text
 from pckid.input.known import read_known
 
@@ -80,7 +81,8 @@ class DatasetRows(BlockedRows):
         }
         self.template = pa.table({name: pa.array([], pa.float64()) for name in self.columns})
         self.drawn: dict[tuple[Any, ...], Survey] = {}  # by seed, size and logarithms
-        self.counts = self._count_texts()
+        self.counts: dict[str, Counter[str]] = {}
+        self.counts = self._count_texts(self.texts)
         found = {self.columns.index(name): counts for name, counts in self.counts.items()}
         # Texts that are all alike, or all different, tell no groups apart.
         self.categories = {
@@ -94,7 +96,22 @@ class DatasetRows(BlockedRows):
 
     def with_categories(self, categories: Mapping[int, Sequence[Any]]) -> DatasetRows:
         """Give categories the numbers that a model knows them by; others become missing."""
-        self.categories = {j: list(map(str, categories.get(j, []))) for j in self.categories}
+        texts = [name for name in self.texts if self.columns.index(name) not in categories]
+        if texts:
+            raise ValueError(
+                f"Column '{brief(texts[0])}' of the data set holds texts, but numbers in the fit. "
+                "Give the data set with numbers in this column."
+            )
+        self.categories = {j: list(known) for j, known in categories.items()}
+        # What is a category to the model may be a number to the schema.
+        self.counts = self.counts | self._count_texts([self.columns[j] for j in categories])
+        unseen = {}
+        for j, known in categories.items():
+            others = self.counts[self.columns[j]].keys() - index_categories(known).keys()
+            if known and others:
+                unseen[repr(self.columns[j])] = others
+        if unseen:
+            warn_unseen(unseen)
         return self
 
     @property
@@ -173,8 +190,7 @@ class DatasetRows(BlockedRows):
         X = np.empty((data.num_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             if j in self.categories:
-                codes = {text: float(code) for code, text in enumerate(self.categories[j])}
-                X[:, j] = _encode(self._cells(data, name), codes)
+                X[:, j] = _encode(self._cells(data, name), index_categories(self.categories[j]))
             else:
                 X[:, j] = _to_floats(data.column(name))
                 if self.codes[name]:
@@ -200,10 +216,10 @@ class DatasetRows(BlockedRows):
             raise ValueError(f"Texts of a batch take more than {_MAX_NAMED >> 20} MB.")
         return named.take(coded.indices)
 
-    def _count_texts(self) -> dict[str, Counter[str]]:
-        """Count the categories of all columns that hold texts."""
-        counts: dict[str, Counter[str]] = {name: Counter() for name in self.texts}
-        for _, data in self._tables(self.texts, _MAX_ROWS) if self.texts else ():
+    def _count_texts(self, names: Sequence[str]) -> dict[str, Counter[str]]:
+        """Count the categories of columns, unless that was done."""
+        counts: dict[str, Counter[str]] = {n: Counter() for n in names if n not in self.counts}
+        for _, data in self._tables([*counts], _MAX_ROWS) if counts else ():
             for name, found in counts.items():
                 seen = pc.value_counts(self._cells(data, name).drop_null()).to_pylist()
                 found.update({each["values"]: each["counts"] for each in seen})
@@ -301,7 +317,7 @@ def _to_floats(column: Any) -> np.ndarray:
     return pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy()
 
 
-def _encode(cells: Any, codes: Mapping[str, float]) -> np.ndarray:
+def _encode(cells: Any, codes: Mapping[Any, float]) -> np.ndarray:
     """Replace texts by their codes (n_rows,), NaN for those without."""
     coded = cells.dictionary_encode()
     values = [codes.get(text, np.nan) for text in coded.dictionary.to_pylist()]

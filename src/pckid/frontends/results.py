@@ -21,6 +21,7 @@ from pckid.frontends.options import list_texts
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.writing import TableWriter, table_format
+from pckid.input.cells import as_text
 from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
 
@@ -214,7 +215,7 @@ def write_batches(
             names = found.table.data.column(layout.known).to_pylist()
             for name, label in zip(names, labels.tolist(), strict=True):
                 if label >= 0 and name not in (None, ""):
-                    groups[str(name)][label] += 1
+                    groups[as_text(name)][label] += 1
     clustered = int(sizes[:-1].sum())
     last = int(np.flatnonzero(sizes[:-1]).max(initial=-1)) + 1
     mean = confident / clustered if clustered else None
