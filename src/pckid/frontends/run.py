@@ -69,7 +69,7 @@ from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
 from pckid.reporting.series import title_columns
-from pckid.reporting.verdict import is_about_groups
+from pckid.say.verdict import is_about_groups
 from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows

@@ -51,7 +51,7 @@ from pckid.reporting.rows import (
     summarise_next_cells,
 )
 from pckid.reporting.series import SeriesSummary, summarise_series, title_columns
-from pckid.reporting.verdict import is_about_groups, write_headline, write_reason
+from pckid.say.verdict import is_about_groups, write_headline, write_reason
 from pckid.series import SeriesTable
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.spectral.instability import instability_of_missing
