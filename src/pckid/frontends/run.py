@@ -56,6 +56,7 @@ from pckid.frontends.tables.workbook_writing import Share, Sheets
 from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import describe_origin, write_note
 from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.known import MAX_KNOWN
 from pckid.input.validation import validate_table
@@ -64,7 +65,7 @@ from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
 from pckid.reporting.series import title_columns
-from pckid.reporting.verdict import is_about_groups
+from pckid.say.verdict import is_about_groups
 from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
@@ -388,7 +389,7 @@ class Clustering:
             rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
         for name, shares in found.category_shares.items():
             for text, of_clusters in zip(self.estimator.categories_[name], shares.T, strict=True):
-                rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
+                rows.append([str(name), f"is {as_text(text)}", *map(Share, of_clusters)])
         return {"profiles": rows}
 
     def list_options(self, **fit: Any) -> dict[str, Any]:

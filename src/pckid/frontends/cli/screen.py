@@ -28,7 +28,7 @@ from pckid.frontends.run import Clustering
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.wording import write_problems, write_row_count
 from pckid.reporting.agreement import write_agreement
-from pckid.reporting.verdict import mark_verdict, write_finding, write_reason
+from pckid.say.verdict import mark_verdict, write_finding, write_reason
 
 _NARROW = 70  # below so many columns the text stands under each cluster
 _UNBOUNDED = 100_000  # the width where nobody sees a terminal
