@@ -22,7 +22,7 @@ _OF_VALUES = {
 }  # fmt: skip
 
 
-class Stack(NamedTuple):
+class LayerStack(NamedTuple):
     """Layers that are read together: a variable of a Dataset, a file."""
 
     data: Any  # DataArray, dimensions of space last; it may read a file when it is asked to
@@ -39,7 +39,7 @@ class Stack(NamedTuple):
 class Cube:
     """The layers of a stack, and the grid that they share."""
 
-    parts: tuple[Stack, ...]
+    parts: tuple[LayerStack, ...]
     space: Any  # DataArray (y, x) with the coordinates of space, and values that do not matter
     attrs: dict[str, Any]
     is_dataset: bool = False
@@ -132,7 +132,7 @@ def read_cube(X: Any, missing: Sequence[float] = ()) -> Cube:
     return join_parts(parts, X.attrs, is_dataset=hasattr(X, "data_vars"))
 
 
-def join_parts(parts: Sequence[Stack], attrs: dict[str, Any], *, is_dataset: bool) -> Cube:
+def join_parts(parts: Sequence[LayerStack], attrs: dict[str, Any], *, is_dataset: bool) -> Cube:
     """Make a cube of parts over one grid."""
     check_names([layer for part in parts for layer in part.layers])
     data = parts[0].data
@@ -148,7 +148,7 @@ def join_parts(parts: Sequence[Stack], attrs: dict[str, Any], *, is_dataset: boo
 
 def _make_part(
     data: Any, name: str | None, space: tuple[Any, Any], missing: Sequence[float]
-) -> Stack:
+) -> LayerStack:
     """Put the dimensions of space last, and name the layers."""
     others = [dim for dim in data.dims if dim not in space]
     data = data.transpose(*others, *space)
@@ -157,7 +157,7 @@ def _make_part(
             f"{name or 'X'} has the shape {data.shape}: there is no pixel, or no layer."
         )
     decoding = find_decoding(data, f"The variable {name!r}" if name else "X", missing)
-    return Stack(data, tuple(name_layers(data, others, name)), decoding)
+    return LayerStack(data, tuple(name_layers(data, others, name)), decoding)
 
 
 def _compare_names(given: Sequence[str], known: Sequence[str]) -> str:
