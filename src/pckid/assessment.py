@@ -1,9 +1,7 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -16,7 +14,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import some_rows
-from pckid._utils.text import counted, join_words, list_first, write_p
+from pckid._utils.text import write_p
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
 from pckid.input.known import in_order_of, read_groups
@@ -25,30 +23,19 @@ from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import categorical_mask, column_name
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
+from pckid.say.notes import write_notes
+from pckid.say.verdict import write_verdict
 from pckid.significance.comparison import ALPHA, MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.ensemble import cluster_some
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
+from pckid.significance.levels import CLOSE, DOUBTFUL, FEW_ROWS, MAX_JUDGED, Answer
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
 from pckid.spectral.clustering import cluster_by_numbers
 from pckid.spectral.membership import match_labels
 
-MAX_JUDGED = 3000  # the stability of so many rows is judged
 N_NULL: int | None = None  # null tables of a verdict: as many as a clear answer takes
 N_RESAMPLES = 20  # resamples of a verdict
-FEW_ROWS = 10  # clusters of fewer rows than this are named
-CLEAR = 0.8  # clusters that are found again in this share of the resamples count as stable
-DOUBTFUL = 0.5  # those that are found again in less than this share are doubtful
-CLOSE = (0.01, 0.1)  # between these p-values the answer is a close one
-
-
-class Answer(StrEnum):
-    """What a table holds, as far as its rows can show."""
-
-    GROUPS = "groups"  # with gaps between at least two of them
-    STRUCTURE = "structure"  # more than tables without groups show, but without a gap
-    NONE = "none"  # no more than tables without groups show
-    UNKNOWN = "unknown"  # too few rows
 
 
 @dataclass(frozen=True)
@@ -194,154 +181,12 @@ class Assessment:
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
-        if self.answer is Answer.UNKNOWN:
-            few = counted(self.n_rows, "row")
-            if self.n_rows >= MIN_ROWS:
-                few = counted(self.n_distinct, "different row")
-            if self.n_together is not None and self.n_together < MIN_ROWS <= self.n_distinct:
-                few = f"{counted(self.n_together, 'group')} of rows that belong together"
-            return f"Only {few}: too few to tell whether there are groups."
-        close = f" ({write_p(self.p_value or 0.0)})"
-        if self.answer is Answer.NONE and self.is_close:
-            return (
-                "No clear groups: the clusters are clearer than those of most tables without "
-                f"groups, but not by enough to be sure{close}."
-            )
-        if self.answer is Answer.NONE:
-            return "No clear groups: tables without groups fall into clusters as clearly."
-        clear = f"chance alone hardly makes {{}} this clear{close}, a close call"
-        if not self.is_close:
-            clear = "chance alone does not make {} this clear"
-        if self.n_clusters == 1:
-            clusters = clear.format("clusters")
-            return f"There may be groups, though there is only one cluster: {clusters}."
-        if self.answer is Answer.STRUCTURE:
-            return (
-                f"Structure without gaps: {clear.format('clusters')}, but no cluster is separated "
-                "from the others by a gap. The rows may differ along a continuum, groups may "
-                "touch, or the rows may be too few to show gaps."
-            )
-        between = "a gap" if self.n_separated == 2 else "gaps"
-        groups = f"{self.n_separated} groups with {between} between them"
-        if self.n_separated != self.n_clusters:
-            groups += f", divided into {self.n_clusters} clusters"
-        if self.doubtful:
-            found = self._found_again(self.cluster_recovery.min())  # type: ignore[union-attr]
-            which = f"{self._names(self.doubtful)} {'is' if len(self.doubtful) == 1 else 'are'}"
-            return f"Doubtful: {groups}, but {which} found again in {found}."
-        return f"{groups}: {clear.format('groups')}{self._stability()}."
-
-    def _stability(self) -> str:
-        """Write how often the clusters are found again, as the end of a sentence."""
-        if self.cluster_recovery is None:
-            return ""
-        least, worst = self.cluster_recovery.min(), int(self.cluster_recovery.argmin())
-        which = "each cluster" if least >= CLEAR else self._names([worst])
-        found = f"is found again, at least three quarters alike, in {self._found_again(least)}"
-        return f"; {which} {found}"
-
-    def _found_again(self, share: float) -> str:
-        """Write the share of resamples in which a cluster is found again."""
-        if share == 1:
-            return f"all {self.n_resamples} random halves of the rows"
-        few = "at least" if share >= CLEAR else "only"
-        return f"{few} {share:.0%} of {self.n_resamples} random halves of the rows"
-
-    def _names(self, clusters: Sequence[int]) -> str:
-        """Name clusters, by numbers if none has a name: "clusters 0 and 2", "new and loyal"."""
-        if any(self.cluster_names):
-            return join_words([self.cluster_names[c] or f"cluster {c}" for c in clusters])
-        return f"cluster{'s' * (len(clusters) > 1)} {join_words(list(map(str, clusters)))}"
+        return write_verdict(self)
 
     @property
     def notes(self) -> list[str]:
         """What else to know: what clusters are worth, small ones, codes for missing values, …"""
-        notes = []
-        if self.n_clusters > 1 and self.answer in (Answer.NONE, Answer.STRUCTURE):
-            notes.append(self._worth())
-        if self.answer is Answer.GROUPS and self.n_separated < self.n_clusters:
-            notes += self._note_gaps()
-        if self.other_choices:
-            others = " or ".join(map(str, self.other_choices))
-            notes.append(f"Another run could find {others} clusters: the table hardly says which.")
-        if self.selected and self.has_groups:
-            notes.append(
-                f"Which cells are missing in {list_first(self.selected)} depends on the values of "
-                "other columns. Tables without groups were given the same dependence."
-            )
-        if self.ignored and self.has_groups:
-            agree = "agrees" if len(self.ignored) == 1 else "agree"
-            done = "not used" if self.chosen else "no gap was looked for there"
-            notes.append(
-                f"{list_first(self.ignored)} {agree} with no other column about groups: {done}. "
-                "Leave out what should not divide the rows."
-            )
-        if self.moved and self.answer is Answer.GROUPS:
-            rows = counted(self.moved, "row")
-            if self.n_rows > MAX_JUDGED:
-                rows = f"{self.moved:,} of {MAX_JUDGED:,} rows"
-            would = "it" if self.moved == 1 else "these"
-            notes.append(
-                f"Known rows moved {rows} across a gap: {would} would be in another group without "
-                "them."
-            )
-        if self.small:
-            few = f"fewer than {FEW_ROWS} rows: too few to describe a group."
-            notes.append(f"{self._start_with(self.small)} {few}")
-        notes += self.codes
-        if self.follows:
-            listed, them = ", ".join(self.follows[:3]), "it" if len(self.follows) == 1 else "them"
-            notes.append(
-                f"The clusters follow which cells are missing, most of all in {listed}, and rows "
-                "of like values show it too: they may tell how the table was collected. Find out "
-                f"why cells are missing there, or leave {them} out and see which clusters stay."
-            )
-        if self.n_table is not None:
-            notes.append(f"Judged on {self.n_rows:,} of {self.n_table:,} rows.")
-        return notes
-
-    def _start_with(self, clusters: Sequence[int]) -> str:
-        """Begin a sentence on what clusters have."""
-        return f"{self._begin(clusters)} {'has' if len(clusters) == 1 else 'have'}"
-
-    def _begin(self, clusters: Sequence[int]) -> str:
-        """Name clusters at the start of a sentence."""
-        named = self._names(clusters)
-        return f"C{named[1:]}" if named.startswith("cluster") else named
-
-    def _note_gaps(self) -> list[str]:
-        """List clusters that form a group together, and those with too few rows to show a gap."""
-        notes = [
-            f"{self._begin(some)} form one group: there is no gap that divides them."
-            for some in self.groups
-            if len(some) > 1
-        ]
-        p_values = np.empty((0, 0)) if self.gaps is None else self.gaps.p_values
-        few = [c for c, row in enumerate(p_values) if np.isnan(np.delete(row, c)).all()]
-        if few:
-            notes.append(
-                f"{self._start_with(few)} too few rows to show a gap, and "
-                f"{'counts' if len(few) == 1 else 'count'} with the nearest cluster."
-            )
-        return notes
-
-    def _worth(self) -> str:
-        """Explain what clusters are worth that are no groups with gaps between them."""
-        if self.answer is Answer.STRUCTURE:
-            return (
-                f"The {self.n_clusters} clusters are pieces of a whole: they summarise the rows, "
-                "and are not kinds of rows."
-            )
-        if self.cluster_recovery is not None and self.cluster_recovery.min() >= CLEAR:
-            again = self._found_again(self.cluster_recovery.min())
-            return (
-                f"Yet each of the {self.n_clusters} clusters is found again in {again}: a stable "
-                "division of a continuum, or groups that this test misses."
-            )
-        return (
-            f"The rows are divided into {self.n_clusters} clusters because that number was given; "
-            "do not read them as groups."
-        )
+        return write_notes(self)
 
     def __repr__(self) -> str:
         tested = "" if self.p_value is None else f" {write_p(self.p_value)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
-_FRONT_ENDS = {"cli": "shell", "app": "page", "reporting": "report"}
+_FRONT_ENDS = {"cli": "shell", "app": "page", "reporting": "report", "say": "report"}
 _INDENT = "    "
 
 

@@ -13,7 +13,7 @@ from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
-from pckid.reporting.verdict import mark_verdict
+from pckid.say.verdict import mark_verdict
 
 MAX_LISTED_CELLS = 10
 

@@ -69,6 +69,11 @@ class Gaps(NamedTuple):
         """The number of groups with gaps between them; 1 where no cluster is separated."""
         return int(self.groups.max()) + 1
 
+    @property
+    def untested(self) -> list[int]:
+        """The clusters with too few rows to show a gap to any other."""
+        return [c for c, row in enumerate(self.p_values) if np.isnan(np.delete(row, c)).all()]
+
 
 def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 0) -> Gaps:
     """Test each pair of clusters for a gap; labels (n_samples,) count from 0.

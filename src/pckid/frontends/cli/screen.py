@@ -22,12 +22,13 @@ from pckid.assessment import DOUBTFUL
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.descriptions import ClusterDescription
 from pckid.frontends.cli.messages import echo
+from pckid.frontends.dialect import Dialect
 from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
 from pckid.frontends.tables.findings import Doubt, advice
-from pckid.frontends.wording import Dialect, write_problems, write_row_count
+from pckid.frontends.wording import write_problems, write_row_count
 from pckid.reporting.agreement import write_agreement
-from pckid.reporting.verdict import mark_verdict, write_finding, write_reason
+from pckid.say.verdict import mark_verdict, write_finding, write_reason
 
 _NARROW = 70  # below so many columns the text stands under each cluster
 _UNBOUNDED = 100_000  # the width where nobody sees a terminal

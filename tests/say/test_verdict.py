@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pckid.assessment import Assessment
-from pckid.reporting.verdict import (
+from pckid.say.verdict import (
     is_about_groups,
     mark_verdict,
     write_finding,

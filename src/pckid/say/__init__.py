@@ -1,0 +1,1 @@
+"""Sentences on a verdict. They take an `Assessment`, and compute nothing."""

@@ -1,0 +1,110 @@
+"""Notes beside the verdict: what clusters are worth, small ones, codes, what was left out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pckid._utils.text import counted, list_first
+from pckid.say.names import begin_with
+from pckid.say.verdict import write_found_again
+from pckid.significance.levels import CLEAR, FEW_ROWS, MAX_JUDGED, Answer
+
+
+def write_notes(found: Any) -> list[str]:
+    """Write what else to know about an Assessment."""
+    notes = []
+    if found.n_clusters > 1 and found.answer in (Answer.NONE, Answer.STRUCTURE):
+        notes.append(_note_worth(found))
+    if found.answer is Answer.GROUPS and found.n_separated < found.n_clusters:
+        notes += _note_gaps(found)
+    if found.other_choices:
+        others = " or ".join(map(str, found.other_choices))
+        notes.append(f"Another run could find {others} clusters: the table hardly says which.")
+    if found.selected and found.has_groups:
+        notes.append(
+            f"Which cells are missing in {list_first(found.selected)} depends on the values of "
+            "other columns. Tables without groups were given the same dependence."
+        )
+    if found.ignored and found.has_groups:
+        notes.append(_note_ignored(found))
+    if found.moved and found.answer is Answer.GROUPS:
+        notes.append(_note_moved(found))
+    if found.small:
+        few = f"fewer than {FEW_ROWS} rows: too few to describe a group."
+        notes.append(f"{_begin_having(found, found.small)} {few}")
+    notes += found.codes
+    if found.follows:
+        notes.append(_note_followed(found))
+    if found.n_table is not None:
+        notes.append(f"Judged on {found.n_rows:,} of {found.n_table:,} rows.")
+    return notes
+
+
+def _begin_having(found: Any, clusters: Sequence[int]) -> str:
+    """Begin a sentence on what clusters have."""
+    has = "has" if len(clusters) == 1 else "have"
+    return f"{begin_with(found.cluster_names, clusters)} {has}"
+
+
+def _note_worth(found: Any) -> str:
+    """Explain what clusters are worth that are no groups with gaps between them."""
+    if found.answer is Answer.STRUCTURE:
+        return (
+            f"The {found.n_clusters} clusters are pieces of a whole: they summarise the rows, "
+            "and are not kinds of rows."
+        )
+    if found.cluster_recovery is not None and found.cluster_recovery.min() >= CLEAR:
+        again = write_found_again(found, found.cluster_recovery.min())
+        return (
+            f"Yet each of the {found.n_clusters} clusters is found again in {again}: a stable "
+            "division of a continuum, or groups that this test misses."
+        )
+    return (
+        f"The rows are divided into {found.n_clusters} clusters because that number was given; "
+        "do not read them as groups."
+    )
+
+
+def _note_gaps(found: Any) -> list[str]:
+    """List clusters that form a group together, and those with too few rows to show a gap."""
+    notes = [
+        f"{begin_with(found.cluster_names, some)} form one group: there is no gap that divides "
+        "them."
+        for some in found.groups
+        if len(some) > 1
+    ]
+    few = [] if found.gaps is None else found.gaps.untested
+    if few:
+        notes.append(
+            f"{_begin_having(found, few)} too few rows to show a gap, and "
+            f"{'counts' if len(few) == 1 else 'count'} with the nearest cluster."
+        )
+    return notes
+
+
+def _note_ignored(found: Any) -> str:
+    """List the columns that agree with no other one about groups."""
+    agree = "agrees" if len(found.ignored) == 1 else "agree"
+    done = "not used" if found.chosen else "no gap was looked for there"
+    return (
+        f"{list_first(found.ignored)} {agree} with no other column about groups: {done}. "
+        "Leave out what should not divide the rows."
+    )
+
+
+def _note_moved(found: Any) -> str:
+    """Say how many rows the known ones moved across a gap."""
+    rows = counted(found.moved, "row")
+    if found.n_rows > MAX_JUDGED:
+        rows = f"{found.moved:,} of {MAX_JUDGED:,} rows"
+    would = "it" if found.moved == 1 else "these"
+    return f"Known rows moved {rows} across a gap: {would} would be in another group without them."
+
+
+def _note_followed(found: Any) -> str:
+    """Name the columns whose missing cells the clusters follow."""
+    listed, them = ", ".join(found.follows[:3]), "it" if len(found.follows) == 1 else "them"
+    return (
+        f"The clusters follow which cells are missing, most of all in {listed}, and rows "
+        "of like values show it too: they may tell how the table was collected. Find out "
+        f"why cells are missing there, or leave {them} out and see which clusters stay."
+    )

@@ -1,0 +1,166 @@
+"""The verdict on a clustering in words: one sentence, and a shorter one with its reason."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pckid._utils.text import counted, join_words, write_p
+from pckid.say.names import list_clusters, name_each
+from pckid.significance.comparison import MIN_ROWS
+from pckid.significance.levels import CLEAR, Answer
+
+_MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Answer.UNKNOWN: "?"}
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
+def write_verdict(found: Any) -> str:
+    """Write the verdict of an Assessment in one sentence."""
+    if found.answer is Answer.UNKNOWN:
+        return _write_unknown(found)
+    close = f" ({write_p(found.p_value or 0.0)})"
+    if found.answer is Answer.NONE and found.is_close:
+        return (
+            "No clear groups: the clusters are clearer than those of most tables without "
+            f"groups, but not by enough to be sure{close}."
+        )
+    if found.answer is Answer.NONE:
+        return "No clear groups: tables without groups fall into clusters as clearly."
+    clear = f"chance alone hardly makes {{}} this clear{close}, a close call"
+    if not found.is_close:
+        clear = "chance alone does not make {} this clear"
+    if found.n_clusters == 1:
+        clusters = clear.format("clusters")
+        return f"There may be groups, though there is only one cluster: {clusters}."
+    if found.answer is Answer.STRUCTURE:
+        return (
+            f"Structure without gaps: {clear.format('clusters')}, but no cluster is separated "
+            "from the others by a gap. The rows may differ along a continuum, groups may "
+            "touch, or the rows may be too few to show gaps."
+        )
+    groups = _count_groups(found)
+    if found.n_separated != found.n_clusters:
+        groups += f", divided into {found.n_clusters} clusters"
+    if found.doubtful:
+        again = write_found_again(found, found.cluster_recovery.min())
+        which = list_clusters(found.cluster_names, found.doubtful)
+        are = "is" if len(found.doubtful) == 1 else "are"
+        return f"Doubtful: {groups}, but {which} {are} found again in {again}."
+    return f"{groups}: {clear.format('groups')}{_write_stability(found)}."
+
+
+def _write_unknown(found: Any) -> str:
+    """Write what there is too little of to tell."""
+    few = counted(found.n_rows, "row")
+    if found.n_rows >= MIN_ROWS:
+        few = counted(found.n_distinct, "different row")
+    if found.n_together is not None and found.n_together < MIN_ROWS <= found.n_distinct:
+        few = f"{counted(found.n_together, 'group')} of rows that belong together"
+    return f"Only {few}: too few to tell whether there are groups."
+
+
+def _count_groups(found: Any) -> str:
+    """Write how many groups there are: "2 groups with a gap between them"."""
+    gaps = "a gap" if found.n_separated == 2 else "gaps"
+    return f"{found.n_separated} groups with {gaps} between them"
+
+
+def _write_stability(found: Any) -> str:
+    """Write how often the clusters are found again, as the end of a sentence."""
+    if found.cluster_recovery is None:
+        return ""
+    least, worst = found.cluster_recovery.min(), int(found.cluster_recovery.argmin())
+    which = "each cluster" if least >= CLEAR else list_clusters(found.cluster_names, [worst])
+    again = write_found_again(found, least)
+    return f"; {which} is found again, at least three quarters alike, in {again}"
+
+
+def write_found_again(found: Any, share: float) -> str:
+    """Write the share of resamples in which a cluster is found again."""
+    if share == 1:
+        return f"all {found.n_resamples} random halves of the rows"
+    few = "at least" if share >= CLEAR else "only"
+    return f"{few} {share:.0%} of {found.n_resamples} random halves of the rows"
+
+
+def is_about_groups(found: Any) -> bool:
+    """Whether clusters may be groups, so that a row can be sure of its own; None: not assessed."""
+    return found is None or found.answer not in (Answer.NONE, Answer.STRUCTURE)
+
+
+def mark_verdict(found: Any) -> str:
+    """Choose the sign before the verdict; groups that are hardly found again have no tick."""
+    is_doubtful = found is None or (found.answer is Answer.GROUPS and bool(found.doubtful))
+    return _MARKS[Answer.UNKNOWN if found is None or is_doubtful else found.answer]
+
+
+def write_headline(found: Any, n_clusters: int) -> str:
+    """Write how many groups and clusters there are: "4 groups, 10 clusters"."""
+    clusters = counted(n_clusters, "cluster")
+    if found is None or found.answer is Answer.UNKNOWN:
+        return clusters
+    if found.answer is Answer.NONE:
+        return "No clear groups" if n_clusters == 1 else f"{clusters}, no clear groups"
+    if found.answer is Answer.STRUCTURE:
+        return clusters if n_clusters == 1 else f"{clusters} without gaps"
+    groups = counted(found.n_separated, "group")
+    return groups if found.n_separated == n_clusters else f"{groups}, {clusters}"
+
+
+def write_finding(found: Any, n_clusters: int) -> str:
+    """Write what was found in one sentence, with the clusters that form a group together."""
+    clusters = counted(n_clusters, "cluster")
+    if found is None or found.answer is Answer.UNKNOWN:
+        return f"{clusters}."
+    if found.answer is Answer.NONE:
+        return "No clear groups." if n_clusters == 1 else f"{clusters}, but no clear groups."
+    if n_clusters == 1:
+        return f"{clusters}, though there may be groups."
+    if found.answer is Answer.STRUCTURE:
+        return f"{clusters} without {'a gap' if n_clusters == 2 else 'gaps'} between them."
+    groups = _count_groups(found)
+    divided = [some for some in found.groups if len(some) > 1]
+    return f"{clusters}: {groups}, {_write_divided(found, divided)}." if divided else f"{groups}."
+
+
+def _write_divided(found: Any, divided: Sequence[Sequence[int]]) -> str:
+    """Write which groups hold several clusters: "one divided in two (0 and 2)"."""
+    listed = "; ".join(join_words(name_each(found.cluster_names, some)) for some in divided)
+    if len(divided) == 1:
+        many = len(divided[0])
+        return f"one divided in {_NUMBERS.get(many, many)} ({listed})"
+    return f"{_NUMBERS.get(len(divided), len(divided))} of them divided ({listed})"
+
+
+def write_reason(found: Any) -> str:
+    """Write why to believe what was found, or not, in one sentence."""
+    if found.answer is Answer.UNKNOWN:
+        return write_verdict(found)
+    close = f" ({write_p(found.p_value or 0.0)})"
+    if found.answer is Answer.NONE:
+        if found.is_close:
+            return (
+                "The clusters are clearer than those of most tables without groups, but not by "
+                f"enough to be sure{close}."
+            )
+        return "Tables without groups fall into clusters as clearly."
+    if found.answer is Answer.GROUPS and found.doubtful:
+        return _write_doubt(found)
+    things = "groups" if found.answer is Answer.GROUPS else "clusters"
+    clear = f"Chance alone does not make {things} this clear"
+    if found.is_close:
+        clear = f"Chance alone hardly makes {things} this clear{close}, a close call"
+    if found.answer is Answer.STRUCTURE and found.n_clusters > 1:
+        return f"{clear}, but no gap separates them."
+    return f"{clear}."
+
+
+def _write_doubt(found: Any) -> str:
+    """Write which clusters are hardly found again."""
+    which = list_clusters(found.cluster_names, found.doubtful)
+    again = np.zeros(1) if found.cluster_recovery is None else found.cluster_recovery
+    most = again[found.doubtful].max()
+    share = f"{'in only' if len(found.doubtful) == 1 else 'in at most'} {most:.0%}"
+    are = "is" if len(found.doubtful) == 1 else "are"
+    share = share if most else "in none"
+    return f"Doubtful: {which} {are} found again {share} of the random halves of the rows."
