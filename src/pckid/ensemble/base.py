@@ -30,7 +30,7 @@ from pckid.ensemble.members import (
     subsample_size,
     train,
 )
-from pckid.input.arrangement import Arrangement
+from pckid.input.arrangement import Arrangement, without_columns
 from pckid.input.categories import forget
 from pckid.input.column_groups import (
     ColumnRoles,
@@ -230,7 +230,7 @@ class EnsembleEstimator(
         """
         check_is_fitted(self)
         given_as = as_table(X, self)
-        X = plain_table(given_as)
+        X = without_columns(plain_table(given_as), getattr(self, "_position_columns", ()))
         checked = validate_table(self, X, reset=False)
         table = standardise_at_home(checked, self._kernel.scaling, self._kernel.dtype)
         expected = expected_values(self._kernel, table, n_threads(self.n_jobs))

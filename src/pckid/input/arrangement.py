@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from pckid._utils.text import counted
 from pckid.input.column_groups import has_groups, plain_table
-from pckid.input.columns import as_array, as_frame, cells_of
+from pckid.input.columns import as_array, as_frame, cells_of, is_blocked
 from pckid.input.known import in_order_of, read_groups
 
 _MAX_AXES = 3
@@ -99,6 +99,12 @@ def split_arrangement(
     if positions is None and groups is None:
         return X, None, ()
     plain = plain_table(X)
+    if is_blocked(plain):
+        given = "positions" if positions is not None else "groups"
+        raise ValueError(
+            f"{given} needs a table in memory, but X comes in blocks. Fit on a sample of its rows "
+            "in memory, then predict the others."
+        )
     n_samples = np.shape(plain)[0] if hasattr(plain, "shape") else len(plain)
     axes = _names_in(positions)
     owner = _names_in(groups) if isinstance(groups, str) else ()

@@ -36,7 +36,7 @@ _MIN_GAIN = 2.0
 # Log-likelihoods that differ by less are as good.
 _NEARLY = 1.0
 _SHAPES = (1.0, 2.0)
-# Ranges of normal scores come out as three quarters of the true ones where few rows are independent.
+# Where few rows are independent, ranges of normal scores come out as three quarters of the true ones.
 _LONGER = 1.3
 # What is tried: 1 − ρ and ranges, then finer ones around the best.
 _NUGGETS = (0.8, 0.5, 0.2, 0.05, 0.01)
