@@ -32,7 +32,8 @@ class Arrangement(NamedTuple):
     @property
     def n_samples(self) -> int:
         """The number of rows."""
-        return len(self.groups if self.positions is None else self.positions)
+        given = self.groups if self.positions is None else self.positions
+        return 0 if given is None else len(given)
 
     @property
     def are_known(self) -> np.ndarray:
@@ -40,6 +41,13 @@ class Arrangement(NamedTuple):
         if self.positions is None:
             return np.ones(self.n_samples, dtype=bool)
         return ~np.isnan(self.positions).any(axis=1)
+
+    @property
+    def n_groups(self) -> float:
+        """The number of groups; ∞ where rows have positions, too, or no groups."""
+        if self.groups is None or self.positions is not None:
+            return np.inf
+        return len(np.unique(self.groups))
 
     def take(self, rows: np.ndarray) -> Arrangement:
         """Keep some rows."""
@@ -63,17 +71,17 @@ class Arrangement(NamedTuple):
 
         Rows without a position are blocks of their own.
         """
-        if self.positions is None or size <= 0:
-            keys = self.groups[:, None] if self.groups is not None else self.positions
-        else:
-            low = np.nanmin(self.positions, axis=0)
-            cells = np.floor((self.positions - low) / size)
-            keys = cells if self.groups is None else np.column_stack([self.groups, cells])
+        keys = np.zeros((self.n_samples, 0))
+        if self.positions is not None and size > 0:
+            keys = np.floor((self.positions - np.nanmin(self.positions, axis=0)) / size)
+        if self.groups is not None:
+            keys = np.column_stack([self.groups, keys])
         unknown = np.isnan(keys).any(axis=1)
-        found = np.unique(np.where(unknown[:, None], -1.0, keys), axis=0, return_inverse=True)[1]
-        found = found.reshape(-1).astype(np.int64)
-        found[unknown] = found.max() + 1 + np.arange(unknown.sum())
-        return np.unique(found, return_inverse=True)[1].reshape(-1)
+        found = np.empty(len(keys), dtype=np.int64)
+        inside = np.unique(keys[~unknown], axis=0, return_inverse=True)[1].reshape(-1)
+        found[~unknown] = inside
+        found[unknown] = inside.max(initial=-1) + 1 + np.arange(unknown.sum())
+        return found
 
 
 def split_arrangement(

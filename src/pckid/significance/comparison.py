@@ -12,7 +12,7 @@ from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.input.arrangement import Arrangement
-from pckid.significance.dependence import INDEPENDENT, Correlation
+from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation
 from pckid.significance.margins import dip
 from pckid.significance.null_tables import (
     draw_dependent_table,
@@ -31,7 +31,6 @@ In small tables p-values are too low: of those of 60 to 130 rows without groups,
 
 MAX_COLUMNS = 1000  # of wider tables so many random columns are compared
 MIN_ROWS = 20  # fewer rows than this are too few to test
-MIN_EFFECTIVE = 5.0  # dependent rows that tell less than so many independent ones cannot be judged
 MIN_REPEATED = 60  # where there are few distinct rows, fewer rows than this are too few to test
 MAX_COMPARED = 500  # of longer tables so many random rows are compared at a time
 MAX_MODELLED = 2000  # and null tables are drawn from so many of them
@@ -166,7 +165,9 @@ def compare_with_null_tables(
             break
     if dependence is not None:
         leading = dependence.correlations[0]
-        return found._replace(correlation=leading, n_effective=dependence.n_effective)
+        found = found._replace(correlation=leading, n_effective=dependence.n_effective)
+    if arrangement is not None and arrangement.n_groups < MIN_EFFECTIVE:
+        found = found._replace(n_effective=float(arrangement.n_groups))
     return found
 
 

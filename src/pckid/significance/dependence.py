@@ -36,12 +36,14 @@ _MIN_GAIN = 2.0
 # Log-likelihoods that differ by less are as good.
 _NEARLY = 1.0
 _SHAPES = (1.0, 2.0)
-# Where few rows are independent, ranges of normal scores come out as three quarters of the true ones.
+# Of few independent rows, ranges of normal scores come out as three quarters of the true ones.
 _LONGER = 1.3
 # What is tried: 1 − ρ and ranges, then finer ones around the best.
 _NUGGETS = (0.8, 0.5, 0.2, 0.05, 0.01)
 # With a smaller nugget, what is missing from the closest rows would tell of the range.
 _LEAST, _MOST = 0.01, 0.9
+MIN_EFFECTIVE = 5.0
+"""Dependent rows that tell less than so many independent ones cannot be judged."""
 _N_RANGES = 8
 _FINER, _STEPS = (0.4, 0.63, 1.0, 1.6), np.geomspace(0.4, 2.5, 9)
 # Ranges beyond so many times the largest distance make no difference.
@@ -75,6 +77,32 @@ def decay(distances: np.ndarray, range_: float, shape: float) -> np.ndarray:
     """Compute exp(−(h / ℓ)^a) for distances h (n, n)."""
     h = distances / range_
     return np.exp(-h if shape == 1 else -(h**shape))
+
+
+class RowDependence(NamedTuple):
+    """How rows depend on each other, for a reader."""
+
+    correlation: float  # of rows at the same place, or of one group; their leading component's
+    reach: float  # the distance beyond which rows hardly resemble each other; 0 without positions
+    unit: str  # of that distance: "days", "km" or ""
+    n_effective: float  # how many independent rows tell as much as these
+    within_groups: bool  # whether rows of two groups are independent
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether hardly any two rows are independent, so that nothing can be judged."""
+        return self.n_effective < MIN_EFFECTIVE
+
+
+def describe_dependence(
+    correlation: Correlation, n_effective: float, arrangement: Arrangement | None
+) -> RowDependence | None:
+    """Describe how rows depend on each other by their leading component; None: they do not."""
+    if arrangement is None or np.isinf(n_effective):
+        return None
+    reach = 0.0 if arrangement.positions is None else float(correlation.reach)
+    within = arrangement.groups is not None
+    return RowDependence(correlation.rho, reach, arrangement.unit, float(n_effective), within)
 
 
 class Dependence(NamedTuple):

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import stats
 
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.seeds import Stream, generator
-from pckid.significance.gaps import find_gaps
+from pckid.significance.gaps import as_z, find_gaps
 from pckid.significance.null_tables import (
     Dependence,
     NullModel,
@@ -22,8 +21,6 @@ from pckid.significance.null_tables import (
 from pckid.significance.units import find_units
 
 N_NULL_GAPS = 19
-# z of a p-value of 0 or 1.
-_LARGEST = 8.0
 # Clusters a table (n, d) by a seed; labels (n,).
 ClusterTable = Callable[[np.ndarray, int], np.ndarray]
 
@@ -49,16 +46,3 @@ def find_null_gaps(
         return float(as_z(found[~np.eye(n_clusters, dtype=bool)]).max())
 
     return np.array(run_in_threads(measure, [(number,) for number in range(N_NULL_GAPS)], jobs))
-
-
-def as_z(p_values: np.ndarray) -> np.ndarray:
-    """Turn p-values into standard normal quantiles; those not tested into the lowest."""
-    z = np.nan_to_num(stats.norm.isf(p_values), nan=-_LARGEST)
-    return np.clip(z, -_LARGEST, _LARGEST)
-
-
-def compare_gaps(p_values: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """Raise p-values of pairs (n_clusters, n_clusters) to those beside null gaps (n_null,)."""
-    n, spread = len(null), max(float(null.std(ddof=1)), 1e-6)
-    height = (as_z(p_values) - null.mean()) / (spread * np.sqrt(1 + 1 / n))
-    return np.fmax(p_values, stats.t.sf(height, n - 1)) + 0 * p_values
