@@ -34,15 +34,15 @@ MAX_DRAWN = 1000
 # Below such a gain of the log-likelihood a component counts as independent.
 _MIN_GAIN = 2.0
 # Log-likelihoods that differ by less are as good.
-_NEARLY = 1.0
+_NEARLY = 0.5
 _SHAPES = (1.0, 2.0)
-# Of few independent rows, ranges of normal scores come out as three quarters of the true ones.
-_LONGER = 1.3
+# Of few independent rows, ranges of normal scores come out as too short.
+_LONGER = 1.15
 # What is tried: 1 − ρ and ranges, then finer ones around the best.
 _NUGGETS = (0.8, 0.5, 0.2, 0.05, 0.01)
 # With a smaller nugget, what is missing from the closest rows would tell of the range.
 _LEAST, _MOST = 0.01, 0.9
-MIN_EFFECTIVE = 5.0
+MIN_EFFECTIVE = 3.0
 """Dependent rows that tell less than so many independent ones cannot be judged."""
 _N_RANGES = 8
 _FINER, _STEPS = (0.4, 0.63, 1.0, 1.6), np.geomspace(0.4, 2.5, 9)
