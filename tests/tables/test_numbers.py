@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pckid.frontends.tables import numbers as module
 from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
-from pckid.frontends.tables.table import FileTable, null_where
-from pckid.frontends.tables.text import TextFormat
+from pckid.frontends.tables.table import FileTable, TextFormat, null_where
 
 DEFAULT = MissingTokens.with_defaults()
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.tables.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.shapes import find_twins, has_long_tail
 
 RNG = np.random.default_rng(0)

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid._utils.files import atomic_file, check_target
+from pckid._utils.files import check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
+from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.options import list_texts
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.writing import TableWriter, table_format
 from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
 
@@ -84,6 +84,7 @@ def write_labels(
     *,
     keep: Sequence[str] = (),
     outliers: bool = False,
+    table: str = "clusters",
 ) -> Totals:
     """Write a cluster for every row of a data set, batch by batch as it is read.
 
@@ -95,11 +96,13 @@ def write_labels(
         The rows, with the columns of the fit and those to keep. They need not fit in memory.
     path : str or path-like
         Where the labels go (.parquet, .csv, .csv.gz, .xlsx, …). The file appears when it is
-        complete.
+        complete; a database that is there gets a new table.
     keep : sequence of str, default=()
         Columns to write beside the labels, such as an id; by default the number of the row.
     outliers : bool, default=False
         Whether to write how unlike every cluster each row is.
+    table : str, default="clusters"
+        Name of the new table, where `path` is a database.
 
     Returns
     -------
@@ -123,14 +126,11 @@ def write_labels(
     from pckid.blocks.datasets import DatasetRows
 
     out, kept = os.fsdecode(path), list_texts(keep, "keep")
-    kind, codec = table_format(out)
+    check_output(out, table=table)
     check_target(out)
     rows = DatasetRows(data, columns=[str(name) for name in model.feature_names_in_])
     made_by = json.dumps(describe_estimator(model))
-    with (
-        atomic_file(out) as file,
-        TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
-    ):
+    with open_output(out, table=table, origin=made_by) as writer:
         return write_rows_of(model, rows, writer, Layout(kept, outliers=outliers))
 
 

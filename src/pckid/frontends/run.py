@@ -35,6 +35,8 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
+from pckid.frontends.formats.writing import TableWriter
+from pckid.frontends.formats.written import Share, Sheets
 from pckid.frontends.options import list_given
 from pckid.frontends.placing import describe_reading
 from pckid.frontends.results import (
@@ -50,8 +52,6 @@ from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.tables.table import name_row
-from pckid.frontends.tables.workbook_writing import Share, Sheets
-from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import (
     Dialect,
     describe_origin,

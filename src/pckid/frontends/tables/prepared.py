@@ -19,8 +19,7 @@ from pckid.frontends.tables.kinds import (
     read_columns,
     text_column,
 )
-from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.text import TextFormat
+from pckid.frontends.tables.table import FileTable, TextFormat
 from pckid.input.cells import as_text
 
 

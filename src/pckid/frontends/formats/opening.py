@@ -1,6 +1,6 @@
 """The one way into a table: it is read whole, by the library that knows its format.
 
-A file's kind is told by its first bytes, not by its name, so that a pipe works as a file does.
+A file's format is told by its first bytes, not by its name, so that a pipe works as a file does.
 """
 
 from __future__ import annotations
@@ -9,31 +9,23 @@ import os
 from collections import Counter
 from dataclasses import replace
 
-import pyarrow as pa
-
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.frontends.formats.registry import PARQUET, Format, find_format
+from pckid.frontends.formats.sources import Source, find_source
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.binary import (
-    ARROW,
-    PARQUET,
-    STATISTICS,
-    find_files,
-    parse_arrow,
-    read_parquet,
-    read_statistics,
-)
 from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.headers import unique_names
-from pckid.frontends.tables.isolation import read_apart
-from pckid.frontends.tables.sources import Source, find_source
 from pckid.frontends.tables.table import FileTable, Part
-from pckid.frontends.tables.text import open_text
-from pckid.frontends.tables.workbooks import OLE, ZIP, read_sheet
 
 # What is advised with its value where a table cannot be read otherwise. A title above the table may
 # be a header with cells too few.
 _CLEAR = ("encoding", "skip_last")
+_ONLY_SOME = {
+    "sheet": "{0} has no sheets: it is not a spreadsheet. Give no sheet.",
+    "skip_first": "{0} is neither a text file nor a spreadsheet: no rows can be skipped.",
+}
+"""What is said where an option is not for the format of a file."""
+_ONLY_SOME |= dict.fromkeys(("skip_below", "skip_last", "drop_rows"), _ONLY_SOME["skip_first"])
 
 
 def open_table(
@@ -57,16 +49,6 @@ def open_table(
         table = open_table(source, given.with_fixes(advised), take_advice=True)
         taken = Fact("advice_taken", {"fixes": advised, "told": str(error)})
         return replace(table, notes=(taken, *table.notes))
-    is_sheet = any(part.sheet for part in table.parts)
-    if given.sheet is not None and not is_sheet:
-        raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
-    named_by_row = table.text is not None or is_sheet
-    if not named_by_row and (
-        given.skip_first or given.skip_below or given.skip_last or given.drop_rows
-    ):
-        raise TableError(
-            f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
-        )
     table = table.without_first(given.skip_below) if given.skip_below else table
     table = table.without_rows(given.drop_rows) if given.drop_rows else table
     if not table.names or not table.n_rows:
@@ -82,27 +64,25 @@ def open_table(
 
 
 def _read(source: str | Source, given: ReadOptions) -> FileTable:
-    """Read a folder of Parquet files, or a file by its kind, which its first bytes name."""
+    """Read a folder of Parquet files, or a file by its format, which its first bytes name."""
     if isinstance(source, str):
-        files = [Source(path) for path in find_files(source)]
-        data, parts = read_parquet(source, files)
-        return FileTable(data, None, parts, source)
-    start = next(source.pieces(64), b"")
-    kind, parts, facts = None, tuple[Part, ...](), tuple[Fact, ...]()
-    if start.startswith(PARQUET):
-        data, parts = read_parquet(source.name, [source])
-    elif start.startswith(ARROW):
-        data = pa.concat_tables(read_apart(parse_arrow, source))
-    elif start.startswith((ZIP, OLE)):
-        data, parts, facts = read_sheet(source, given)
-    elif start.startswith(STATISTICS):
-        data = read_statistics(source)
-    else:
-        data, kind, facts, lines = open_text(source, start, given)
-        parts = (Part(source, 0, lines, given.skip_last, unit="line"),)
-    if start.startswith((ZIP, OLE, *STATISTICS)):
-        names, renamed = unique_names(data.column_names)
-        data, facts = data.rename_columns(names), (*facts, *renamed)
-    if not parts:
-        parts = (Part(source, 0, range(1, data.num_rows + 1), given.skip_last),)
-    return FileTable(data, kind, parts, source.name, facts)
+        refuse_options(PARQUET, source, given)
+        return PARQUET.functions.read_folder(source)
+    form = format_of(source)
+    refuse_options(form, source.name, given)
+    table = form.functions.read(source, given)
+    if table.parts:
+        return table
+    return replace(table, parts=(Part(source, 0, range(1, table.n_rows + 1)),))
+
+
+def format_of(source: Source) -> Format:
+    """Find the format of a file by its first bytes, unpacked."""
+    return find_format(next(source.pieces(64), b""))
+
+
+def refuse_options(form: Format, name: str, given: ReadOptions) -> None:
+    """Refuse an option that the format of a file does not have."""
+    for option, told in _ONLY_SOME.items():
+        if option not in form.options and getattr(given, option) not in (None, 0, ()):
+            raise TableError(told.format(name))
