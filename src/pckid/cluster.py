@@ -664,13 +664,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     def _checked(self, rows: BlockedRows) -> BlockedRows:
         """Check that blocks hold the columns of the fit."""
-        if self._categories and not rows.categories:
-            raise ValueError(
-                "The model knows columns of categories, but X comes in blocks, which hold numbers "
-                "alone. Give the blocks one by one, as tables in memory."
-            )
         validate_data(self, rows.template, reset=False, skip_check_array=True)
-        return rows.with_categories(self._categories) if self._categories else rows
+        return rows.with_categories(self._categories)
 
     @property
     def cluster_names_(self) -> list[str | None]:

@@ -8,6 +8,7 @@ from scipy.special import erf
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
+from pckid.input.cells import as_text
 from pckid.input.logarithms import slopes, undo_logs
 from pckid.input.table import Scaling, Table, row_slices
 
@@ -93,7 +94,7 @@ class ClusterProfiles(NamedTuple):
         }
         for name, shares in self.category_shares.items():
             rows[name] = [
-                (f"{name}: {category}", *part)
+                (f"{name}: {as_text(category)}", *part)
                 for category, part in zip(self.categories[name], shares.T.tolist(), strict=True)
             ]
         order = sorted(rows, key=lambda name: -self.importances[name])

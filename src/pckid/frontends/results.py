@@ -1,5 +1,6 @@
 """The rows of a result: written as they come, and counted."""
 
+import errno
 import json
 import os
 from collections import defaultdict
@@ -20,6 +21,7 @@ from pckid.frontends.formats.writing import TableWriter, check_output, open_outp
 from pckid.frontends.options import list_texts
 from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
+from pckid.input.cells import as_text
 from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
 
@@ -84,7 +86,6 @@ def write_labels(
     *,
     keep: Sequence[str] = (),
     outliers: bool = False,
-    table: str = "clusters",
 ) -> Totals:
     """Write a cluster for every row of a data set, batch by batch as it is read.
 
@@ -96,13 +97,12 @@ def write_labels(
         The rows, with the columns of the fit and those to keep. They need not fit in memory.
     path : str or path-like
         Where the labels go (.parquet, .csv, .csv.gz, .xlsx, …). The file appears when it is
-        complete; a database that is there gets a new table.
+        complete. What the data set reads is never overwritten, and nothing is written into a folder
+        that holds the data set alone.
     keep : sequence of str, default=()
         Columns to write beside the labels, such as an id; by default the number of the row.
     outliers : bool, default=False
         Whether to write how unlike every cluster each row is.
-    table : str, default="clusters"
-        Name of the new table, where `path` is a database.
 
     Returns
     -------
@@ -123,14 +123,20 @@ def write_labels(
     >>> write_labels(model, rows, os.path.join(folder, "o.csv"), keep=["id"]).cluster_sizes
     [30, 30]
     """
-    from pckid.blocks.datasets import DatasetRows
+    from pckid.blocks.datasets import DatasetRows, list_sources
 
     out, kept = os.fsdecode(path), list_texts(keep, "keep")
-    check_output(out, table=table)
-    check_target(out)
+    check_output(out)
+    check_target(out, list_sources(data))
+    if not hasattr(data, "get_fragments") and os.path.isfile(out):
+        raise FileExistsError(
+            errno.EEXIST,
+            f"{out!r} may be what the scanner reads, which it does not say. Give the data set, or "
+            "another name.",
+        )
     rows = DatasetRows(data, columns=[str(name) for name in model.feature_names_in_])
     made_by = json.dumps(describe_estimator(model))
-    with open_output(out, table=table, origin=made_by) as writer:
+    with open_output(out, origin=made_by) as writer:
         return write_rows_of(model, rows, writer, Layout(kept, outliers=outliers))
 
 
@@ -206,7 +212,7 @@ def write_batches(
             names = found.table.data.column(layout.known).to_pylist()
             for name, label in zip(names, labels.tolist(), strict=True):
                 if label >= 0 and name not in (None, ""):
-                    groups[str(name)][label] += 1
+                    groups[as_text(name)][label] += 1
     clustered = int(sizes[:-1].sum())
     last = int(np.flatnonzero(sizes[:-1]).max(initial=-1)) + 1
     mean = confident / clustered if clustered else None

@@ -60,6 +60,7 @@ from pckid.frontends.wording import (
     write_note,
 )
 from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.known import MAX_KNOWN
 from pckid.input.validation import validate_table
@@ -392,7 +393,7 @@ class Clustering:
             rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
         for name, shares in found.category_shares.items():
             for text, of_clusters in zip(self.estimator.categories_[name], shares.T, strict=True):
-                rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
+                rows.append([str(name), f"is {as_text(text)}", *map(Share, of_clusters)])
         return {"profiles": rows}
 
     def list_options(self, **fit: Any) -> dict[str, Any]:
