@@ -20,7 +20,7 @@ from pckid.frontends.app.settings import Upload
 from pckid.frontends.cli.commands import pckid as shell
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 
 CHEAP = {"n_inits": 1, "max_components": 2, "max_samples": 1.0, "random_state": 0}
 OPTIONS = ["-k", "2", "--set", "n_inits=1", "--set", "max_components=2", "--set", "max_samples=1.0"]

@@ -8,7 +8,7 @@ import pytest
 
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 
 QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 

@@ -12,15 +12,15 @@ import pyarrow as pa
 import pytest
 
 from pckid.exceptions import TableError
+from pckid.frontends.datasets import open_dataset
 from pckid.frontends.formats.batches import find_batched
 from pckid.frontends.formats.opening import format_of, open_table
 from pckid.frontends.formats.registry import CODECS, FORMATS, MORE_CODECS
 from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.options import ColumnOptions, ReadOptions
-from pckid.frontends.tables.datasets import open_dataset
-from pckid.frontends.tables.preparing import prepare
-from pckid.frontends.tables.table import FileTable
+from pckid.frontends.preparing import prepare
 
 DOCS = Path(__file__).parents[2] / "docs"
 FUNCTIONS = {

@@ -22,9 +22,9 @@ from pckid.frontends.formats import text
 from pckid.frontends.formats.headers import unique_names
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import TextFormat
 from pckid.frontends.options import ReadOptions, pairs_of
-from pckid.frontends.tables.preparing import prepare
-from pckid.frontends.tables.table import TextFormat
+from pckid.frontends.preparing import prepare
 
 PLAIN = b"a,b\n1,2\n3,\n"
 # Few signs, so that quotes stand at all odd places.

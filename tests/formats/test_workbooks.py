@@ -21,9 +21,9 @@ from pckid.frontends.formats import isolation, sources, workbooks
 from pckid.frontends.formats.headers import find_header
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import name_row
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.preparing import prepare
-from pckid.frontends.tables.table import name_row
+from pckid.frontends.preparing import prepare
 from pckid.frontends.wording import write_note
 
 FILES = Path(__file__).parents[1] / "tables" / "files"

@@ -15,8 +15,8 @@ from open_tables import read_source, write_table
 from pckid.exceptions import TableError
 from pckid.frontends.formats.registry import PARQUET, TEXT, find_output
 from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import FileTable, TextFormat
 from pckid.frontends.formats.writing import TableWriter
-from pckid.frontends.tables.table import FileTable, TextFormat
 
 cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 

@@ -16,7 +16,7 @@ from messy_tables import COLUMNS, write_messy_table
 from pckid._utils.commands import as_arguments
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 
 TESTS = Path(__file__).parents[1]
 FOLDER = TESTS / "tables" / "files"

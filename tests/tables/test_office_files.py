@@ -13,9 +13,9 @@ from pckid import read_table
 from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
 from pckid.frontends.formats.opening import open_table
+from pckid.frontends.inspection import inspect_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables.inspection import inspect_table
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 
 FOLDER = Path(__file__).parent / "files"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))

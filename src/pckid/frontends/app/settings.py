@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from pckid._utils.commands import write_command
 from pckid.exceptions import TableError
+from pckid.frontends.cases import prepare_table
 from pckid.frontends.formats.opening import format_of, open_table
 from pckid.frontends.formats.registry import TEXT, Format
 from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
-from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.preparing import with_outcomes
-from pckid.frontends.tables.table import FileTable
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""

@@ -16,8 +16,8 @@ from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.settings import Upload
 from pckid.frontends.app.wording import ELSEWHERE, PAGE, escape, escape_lines
 from pckid.frontends.formats.registry import CODECS, FORMATS, MORE_CODECS
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import OPTIONS, ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables.table import FileTable
 from pckid.frontends.wording import write_note
 
 KINDS = [ending[1:] for form in FORMATS for ending in form.endings]

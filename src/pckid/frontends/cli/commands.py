@@ -266,7 +266,7 @@ def demo(out: str) -> None:
     from pckid.data import penguins_path
     from pckid.frontends.cli.outputs import open_writer
     from pckid.frontends.formats.opening import open_table
-    from pckid.frontends.tables.preparing import prepare
+    from pckid.frontends.preparing import prepare
 
     os.makedirs(out, exist_ok=True)
     suffix = "xlsx" if find_spec("xlsxwriter") else "csv"

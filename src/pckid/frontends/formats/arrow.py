@@ -7,12 +7,12 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.formats.batches import FileRows, Plan, Rows
+from pckid.frontends.formats.batches import FileRows, Plan, RowSource
 from pckid.frontends.formats.isolation import allowed_memory, read_apart
 from pckid.frontends.formats.sources import Source, refuse_large, refuse_wide
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.formats.written import ColumnWriter, Writing
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.table import FileTable
 
 ROWS_AT_ONCE = 1 << 14
 _FILE = b"ARROW1"
@@ -23,7 +23,7 @@ def read(source: Source, given: ReadOptions) -> FileTable:
     return FileTable(pa.concat_tables(read_apart(parse_arrow, source)), source=source.name)
 
 
-def open_rows(path: str, given: ReadOptions, plan: Plan) -> Rows:
+def open_rows(path: str, given: ReadOptions, plan: Plan) -> RowSource:
     """Open a file in batches; one without an index of them is read from its beginning each time."""
     import pyarrow.dataset as ds
 

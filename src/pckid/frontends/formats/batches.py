@@ -15,7 +15,7 @@ from pckid.frontends.formats.isolation import read_apart
 from pckid.frontends.formats.opening import format_of
 from pckid.frontends.formats.registry import PARQUET, Format
 from pckid.frontends.formats.sources import Source
-from pckid.frontends.tables.table import TextFormat
+from pckid.frontends.formats.table import TextFormat
 
 _SHARE = 1 / 4  # of the memory
 _MAX_ROWS = 1 << 14
@@ -33,7 +33,7 @@ Plan = Callable[[Source], TextPlan]
 """Makes the plan for a text from its beginning; for formats whose files have no types."""
 
 
-class Rows(Protocol):
+class RowSource(Protocol):
     """Rows of a file, which can be read several times; so can a data set of pyarrow."""
 
     @property

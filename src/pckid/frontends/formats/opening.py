@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.registry import PARQUET, Format, find_format
 from pckid.frontends.formats.sources import Source, find_source
+from pckid.frontends.formats.table import FileTable, Part
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.table import FileTable, Part
 
 # What is advised with its value where a table cannot be read otherwise. A title above the table may
 # be a header with cells too few.

@@ -10,12 +10,12 @@ import pyarrow as pa
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
 from pckid.frontends.formats.arrow import ROWS_AT_ONCE, as_known_types, named_bytes, open_binary
-from pckid.frontends.formats.batches import Plan, Rows
+from pckid.frontends.formats.batches import Plan, RowSource
 from pckid.frontends.formats.isolation import allowed_memory, read_apart
 from pckid.frontends.formats.sources import Source, refuse_large, refuse_wide
+from pckid.frontends.formats.table import FileTable, Part
 from pckid.frontends.formats.written import ColumnWriter, Writing
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.table import FileTable, Part
 
 _IN_PARTS = "Give some of its rows or columns; `pckid cluster --stream` reads all in batches."
 
@@ -30,7 +30,7 @@ def read_folder(folder: str) -> FileTable:
     return _read_files(folder, [Source(path) for path in find_files(folder)])
 
 
-def open_rows(path: str, given: ReadOptions, plan: Plan) -> Rows:
+def open_rows(path: str, given: ReadOptions, plan: Plan) -> RowSource:
     """Open a file, or the files of a folder, in batches."""
     import pyarrow.dataset as ds
 

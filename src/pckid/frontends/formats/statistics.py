@@ -9,8 +9,8 @@ import pyarrow as pa
 from pckid.frontends.formats.headers import unique_names
 from pckid.frontends.formats.isolation import read_apart
 from pckid.frontends.formats.sources import Source, refuse_large, refuse_wide, require_library
+from pckid.frontends.formats.table import FileTable, as_whole
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.table import FileTable, as_whole
 
 _ROWS_AT_ONCE = 1 << 16
 _SPSS = (b"$FL2", b"$FL3")

@@ -16,14 +16,14 @@ import pyarrow.csv
 
 from pckid._utils.text import counted, list_first
 from pckid.exceptions import OptionError, TableError
-from pckid.frontends.formats.batches import Plan, Rows
+from pckid.frontends.formats.batches import Plan, RowSource
+from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.headers import find_names, unique_names
 from pckid.frontends.formats.sources import Source, refuse_wide
+from pckid.frontends.formats.table import FileTable, Part, TextFormat
 from pckid.frontends.formats.text_writing import TextWriter
 from pckid.frontends.formats.written import Writing
 from pckid.frontends.options import Fix, ReadOptions
-from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.table import FileTable, Part, TextFormat
 
 # How files begin that are named like tables and are none; in lower case, without spaces.
 _NO_TABLES = {
@@ -95,7 +95,7 @@ def read(source: Source, given: ReadOptions) -> FileTable:
     return FileTable(data, kind, parts, source.name, notes)
 
 
-def open_rows(path: str, given: ReadOptions, plan: Plan) -> Rows:
+def open_rows(path: str, given: ReadOptions, plan: Plan) -> RowSource:
     """Open a text in batches, its columns as the plan has them."""
     import pyarrow.dataset as ds
 

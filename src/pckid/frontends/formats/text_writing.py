@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from pckid.frontends.formats.table import TextFormat
 from pckid.frontends.formats.written import NewRows, Writer, Writing, list_values
-from pckid.frontends.tables.numbers import MISSING_TEXTS
-from pckid.frontends.tables.table import TextFormat
+from pckid.frontends.missing_words import MISSING_TEXTS
 
 _BLOCK_ROWS = 8192
 _FORMULA = re.compile(r"[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"

@@ -23,13 +23,13 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.headers import Range, cell_text, find_header, unique_names
 from pckid.frontends.formats.isolation import read_apart
 from pckid.frontends.formats.sources import Source, refuse_large, refuse_wide, require_library
+from pckid.frontends.formats.table import FileTable, Part, Sheet, as_whole
 from pckid.frontends.formats.workbook_writing import WorkbookWriter, refuse_many_rows
 from pckid.frontends.formats.written import Writing
-from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.table import FileTable, Part, Sheet, as_whole
 
 if TYPE_CHECKING:  # The process that reads workbooks needs no more.
     from pckid.frontends.options import ReadOptions

@@ -19,8 +19,8 @@ from pckid._utils.files import atomic_file
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.frontends.formats.registry import Format, find_output
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.formats.written import NewRows, Sheets, Writer, Writing
-from pckid.frontends.tables.table import FileTable
 
 _DIGITS = r"[0-9.,][0-9.,'’\s\x{a0}\x{2009}\x{202f}]*(?:[eE][+-]?[0-9]+)?"
 # A number without a unit, for Arrow

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid.frontends.tables.table import TextFormat
+from pckid.frontends.formats.table import TextFormat
 
 Sheets = Mapping[str, Sequence[Sequence[Any]]]
 """Further sheets by name: rows of cells, the first of them the header; a share is a `Share`."""

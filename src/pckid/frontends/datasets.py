@@ -14,22 +14,17 @@ from pckid._utils.text import brief, join_words
 from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.formats.batches import TextPlan, find_batched
+from pckid.frontends.formats.findings import Fact, advice
 from pckid.frontends.formats.opening import open_table, refuse_options
 from pckid.frontends.formats.registry import FORMATS, PARQUET
 from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import FileTable, Part
 from pckid.frontends.options import ColumnOptions, Fix, ReadOptions
+from pckid.frontends.preparing import prepare, prepare_once
 from pckid.frontends.tables.choosing import check_tokens, choose_columns
-from pckid.frontends.tables.findings import Fact, advice
 from pckid.frontends.tables.kinds import Reading, ReadingRules
-from pckid.frontends.tables.numbers import (
-    MISSING_TOKENS,
-    MissingTokens,
-    as_number,
-    split_token,
-)
+from pckid.frontends.tables.missing import MissingTokens, as_number, split_token
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.preparing import prepare, prepare_once
-from pckid.frontends.tables.table import FileTable, Part
 
 _SAMPLE_ROWS = 100_000
 # What a table in memory can be read by, and a data set cannot.
@@ -94,12 +89,13 @@ def _plan_text(path: str, reading: ReadOptions, options: ColumnOptions, head: So
     types = {
         n: pa.float64() if kinds.get(n) == "number" else pa.string() for n in found.table.names
     }
-    missing = found.rules.missing.texts
-    usual = [token for token in MISSING_TOKENS if token.lower() in missing]
+    missing = found.rules.missing
     # Codes of one column that are numbers are looked for among its numbers.
     given = [split_token(token, found.table.names) for token in options.na_values]
     words = {text for name, text in given if not name or np.isnan(as_number(text))}
-    return TextPlan(kind, types, sorted({*missing, *map(str.upper, missing), *usual, *words}))
+    return TextPlan(
+        kind, types, sorted({*missing.spellings, *map(str.upper, missing.texts), *words})
+    )
 
 
 def _choose(

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError
+from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.sources import Source
 from pckid.frontends.options import Fix, ReadOptions, pairs_of
-from pckid.frontends.tables.findings import Fact
 
 _MANY_ROWS = 100_000
 
