@@ -99,7 +99,7 @@ def summarise_rows(
         read[:, 1],
         read[:, 12:],
         np.diff(read[:, 3:12], axis=1, prepend=0, append=read[:, 2:3]),
-        np.bincount(codes[held], of_cells, minlength=table.margins.column.shape[0]),
+        np.bincount(codes[held], of_cells, minlength=table.column_model.column.shape[0]),
         np.bincount(numbers, counts, minlength=n_clusters),
         scored,
     )
