@@ -120,6 +120,18 @@ def test_a_model_that_found_no_groups_can_be_saved(tmp_path):
         pckid.load(tmp_path / "m.pckid")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_weighted_model_of_ratings_can_be_saved(seed):
+    random = np.random.default_rng(seed)
+    ratings = np.clip(
+        np.round(random.normal(2 + 2 * (np.arange(200) % 2)[:, None], size=(200, 8))), 1, 5
+    )
+    model = pckid.PCKID(2, **FEW).fit(ratings, sample_weight=random.uniform(0.2, 3, 200))
+    # The largest value of a rating is its last decile, too: no row lies above it.
+    assert (model._summary.counts >= 0).all()
+    pckid.save(model, io.BytesIO())
+
+
 def test_an_open_file_holds_the_same_bytes(saved):
     file = io.BytesIO()
     pckid.save(fit(), file)

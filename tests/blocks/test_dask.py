@@ -65,7 +65,7 @@ def test_columns_of_two_values_are_found_in_blocks(monkeypatch):
     found = (
         PCKID(3, **options).fit(da.from_array(rows, chunks=(70, 5)))._kernel.scaling.column_model
     )
-    close(found.higher, expected.higher)
+    close(found.two_value_share, expected.two_value_share)
 
 
 def test_columns_that_hold_one_category_together_are_found_in_blocks(monkeypatch):

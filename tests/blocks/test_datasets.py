@@ -1,16 +1,19 @@
 """Data sets of pyarrow: columns are what the schema says, and batches are the rows in memory."""
 
 import datetime as dt
+import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.fs as fs
 import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, SentinelWarning, write_labels
+from pckid import PCKID, SentinelWarning, UnseenCategoryWarning, write_labels
 from pckid.blocks import blocked, datasets
 from pckid.blocks.datasets import DatasetRows
 
@@ -32,8 +35,9 @@ def dataset(table, tmp_path, monkeypatch):
     """Write the table into two files, to be read a few rows at a time."""
     monkeypatch.setattr(datasets, "_MAX_ROWS", 7)
     for number, part in enumerate((table[:40], table[40:])):
-        pq.write_table(part, tmp_path / f"{number}.parquet", row_group_size=16)
-    return ds.dataset(tmp_path)
+        (tmp_path / "rows").mkdir(exist_ok=True)
+        pq.write_table(part, tmp_path / "rows" / f"{number}.parquet", row_group_size=16)
+    return ds.dataset(tmp_path / "rows")
 
 
 USED = ["a", "b", "c", "flag", "town"]
@@ -67,6 +71,116 @@ def test_labels_are_those_of_the_frame(dataset, table, tmp_path):
     assert written["cluster"].tolist() == expected.labels_.tolist()
     assert totals.cluster_sizes == np.bincount(expected.labels_).tolist()
     np.testing.assert_allclose(written["outlier_score"], expected.outlier_score_, atol=1e-4)
+
+
+def parts(table, folder):
+    """Write a table in two parts, and some of it into a folder of its own."""
+    ds.write_dataset(table, folder / "whole", format="parquet")
+    ds.write_dataset(
+        table, folder / "parts", format="csv", max_rows_per_file=50, max_rows_per_group=50
+    )
+    ds.write_dataset(
+        table[:60].append_column("year", pa.array([2001] * 60)), folder / "years",
+        partitioning=["year"], partitioning_flavor="hive", format="parquet",
+    )  # fmt: skip
+    pq.write_table(table, folder / "rows.parquet")
+    whole, both = ds.dataset(folder / "whole"), ds.dataset(folder / "parts", format="csv")
+    years = ds.dataset(folder / "years", partitioning="hive")
+    joined = ds.dataset([whole, ds.dataset(folder / "rows.parquet")])
+    one_file = ds.dataset(folder / "rows.parquet")
+    return {"whole": whole, "both": both, "years": years, "joined": joined, "one file": one_file}
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "error"),
+    [
+        ("one file", "rows.parquet", "is the input"),
+        ("whole", "whole/part-0.parquet", "is the input"),
+        ("whole", "whole/labels.parquet", "lies in the input"),
+        ("both", "parts/part-1.csv", "is the input"),
+        ("both", "parts/labels.csv", "lies in the input"),
+        ("years", "years/labels.parquet", "lies in the input"),
+        ("joined", "whole/labels.parquet", "lies in the input"),
+        ("joined", "rows.parquet", "is the input"),
+        ("scanner", "rows.parquet", "may be what the scanner reads"),
+    ],
+)
+def test_what_a_data_set_reads_is_not_written_to(table, tmp_path, name, target, error):
+    sources = parts(table, tmp_path)
+    rows = sources.get(name) or sources["one file"].scanner()
+    model = PCKID(3, **SMALL).fit(table.select(["a", "b", "c"]))
+    there, n_rows = sorted(tmp_path.rglob("*")), rows.count_rows()
+    with pytest.raises(FileExistsError, match=error):
+        write_labels(model, rows, tmp_path / target)
+    assert (sorted(tmp_path.rglob("*")), rows.count_rows()) == (there, n_rows)
+    write_labels(model, rows, tmp_path / "labels.csv")
+
+
+def test_labels_may_lie_beside_files_that_were_listed(table, tmp_path):
+    parts(table, tmp_path)
+    (tmp_path / "parts" / "notes.txt").touch()
+    files = [str(tmp_path / "parts" / f"part-{number}.csv") for number in range(2)]
+    model = PCKID(3, **SMALL).fit(table.select(["a", "b", "c"]))
+    write_labels(model, ds.dataset(files, format="csv"), tmp_path / "parts" / "labels.csv")
+    subtree = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    rows = ds.dataset("rows.parquet", filesystem=subtree)
+    with pytest.raises(FileExistsError, match="is the input"):
+        write_labels(model, rows, tmp_path / "rows.parquet")
+
+
+@pytest.fixture(scope="module")
+def graded():
+    """A frame whose grades are whole floats, and the models of it and of the same data set."""
+    rng = np.random.default_rng(0)
+    group = np.arange(120) % 3
+    grade = np.where(rng.random(120) < 0.8, group, rng.integers(3, size=120)).astype(float)
+    X, flag = rng.normal(size=(120, 2)) + group[:, None], rng.random(120) < group / 2
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "grade": grade, "flag": flag})
+    frame = frame.astype({"grade": "category", "flag": "category"})
+    rows = ds.dataset(pa.Table.from_pandas(frame, preserve_index=False))
+    return frame, PCKID(3, **SMALL).fit(frame), PCKID(3, **SMALL).fit(rows)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda grade: grade,
+        lambda grade: grade.astype("float32"),
+        lambda grade: grade.astype("int64"),
+        lambda grade: pa.array(grade.astype("int64").astype(str)),
+        lambda grade: pa.array(grade).dictionary_encode(),
+        lambda grade: pa.array(grade.astype("float32")).dictionary_encode(),
+        lambda grade: pa.array(map(Decimal, grade)),
+    ],
+)
+def test_a_category_is_the_same_however_a_table_holds_it(graded, write):
+    frame, of_frame, of_rows = graded
+    expected = of_frame.labels_
+    table = pa.table({name: frame[name].to_numpy() for name in ["a", "b"]})
+    table = table.append_column("grade", pa.array(write(frame.grade.to_numpy(float))))
+    table = table.append_column("flag", pa.array(frame.flag.to_numpy(bool)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in (of_frame, of_rows):
+            np.testing.assert_array_equal(model.predict(table), expected)
+            np.testing.assert_array_equal(model.predict(ds.dataset(table)), expected)
+
+
+def test_categories_that_the_fit_did_not_see_are_warned_of(graded):
+    frame, model, _ = graded
+    other = frame.assign(grade=frame.grade.cat.rename_categories({2.0: 7.0}))
+    with pytest.warns(UnseenCategoryWarning, match="'grade' holds '7', which fit did not see"):
+        expected = model.predict(other)
+    rows = ds.dataset(pa.Table.from_pandas(other, preserve_index=False))
+    with pytest.warns(UnseenCategoryWarning, match="'grade' holds '7', which fit did not see"):
+        np.testing.assert_array_equal(model.predict(rows), expected)
+
+
+def test_texts_where_the_fit_had_numbers_are_refused(graded):
+    frame, model, _ = graded
+    texts = frame.assign(a=np.where(frame.a > 0, "high", "low")).astype({"a": "category"})
+    with pytest.raises(ValueError, match="'a' of the data set holds texts, but numbers in the fit"):
+        model.predict(ds.dataset(pa.Table.from_pandas(texts, preserve_index=False)))
 
 
 @pytest.mark.parametrize("by_column", [True, False])

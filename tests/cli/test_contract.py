@@ -107,6 +107,16 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(pckid, table
     assert "Clustered" not in result.err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="names are counted in letters on Windows")
+@pytest.mark.parametrize("option", ["--out", "--report", "--save", "--next-cells"])
+def test_a_name_that_is_too_long_is_refused_before_the_work(pckid, tables, option):
+    ending = ".html" if option == "--report" else ".csv"
+    result = pckid("cluster", "good.csv", "-k", 2, option, "ö" * 126 + ending, *QUICK)
+    assert result.code == 2
+    assert f"{ending}' cannot be written: file name too long." in " ".join(result.err.split())
+    assert "Clustered" not in result.err
+
+
 def test_an_output_without_a_known_format_is_refused_before_the_work(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--out", "labels.docx", *QUICK)
     assert result.code == 2

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pckid._utils.files import atomic_file
+from pckid._utils.files import atomic_file, check_target
 from pckid._utils.text import brief, printable
 
 
@@ -99,6 +99,35 @@ def test_a_link_to_a_device_is_written_to(tmp_path):
     with atomic_file(tmp_path / "link") as file:
         file.write(b"new")
     assert (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are counted in letters on Windows")
+@pytest.mark.parametrize("name", ["ö" * 127, "日" * 85, "😀" * 63, "a" * 255])
+def test_a_name_may_be_as_long_as_the_disk_allows(tmp_path, name):
+    check_target(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+    with atomic_file(tmp_path / name) as file:
+        file.write(b"new")
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are counted in letters on Windows")
+def test_a_name_that_is_too_long_is_found_before_anything_is_written(tmp_path):
+    target = tmp_path / ("ö" * 128)
+    with pytest.raises(OSError, match="öööö") as raised:
+        check_target(target)
+    assert (raised.value.errno, raised.value.filename) == (errno.ENAMETOOLONG, str(target))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("inside", [".", "part", "part/deeper", "link"])
+def test_nothing_is_written_into_a_folder_that_is_read(tmp_path, inside):
+    source = tmp_path / "rows"
+    (source / "part" / "deeper").mkdir(parents=True)
+    (source / "link").symlink_to(source / "part")
+    with pytest.raises(FileExistsError, match="lies in the input"):
+        check_target(source / inside / "labels.csv", [str(source)])
+    check_target(tmp_path / "labels.csv", [str(source)])
 
 
 def test_text_for_a_line():

@@ -28,13 +28,13 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     does, leaves the temporary file; nobody may read it who may not read the file it was to
     replace. A device or a pipe is written directly, a symbolic link is refused.
     """
-    check_target(path)
+    _refuse_place(os.fspath(path), ())
     target = Path(path)
     if target.exists() and not target.is_file():
         with open(target, "wb") as stream:
             yield stream
         return
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
+    temporary = _temporary_name(target)
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666  # less the umask
     try:
         with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
@@ -55,11 +55,19 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def check_target(path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
-    """Raise an OSError if a path is a link, in no folder, or a file that is read or beside one.
+    """Raise an OSError unless a file can be written at a path, which is not among what is read.
 
-    A device or a pipe is written to, however it is called.
+    A link, and a file that is one of `sources` or lies in a folder that is one, are refused. A
+    device or a pipe is written to, however it is called.
     """
     path = os.fspath(path)
+    _refuse_place(path, sources)
+    if not os.path.exists(path) or os.path.isfile(path):
+        _try_writing(Path(path))
+
+
+def _refuse_place(path: str, sources: Sequence[str]) -> None:
+    """Raise an OSError if a path is a link, in no folder, or a file that is read or beside one."""
     folder, is_there = os.path.dirname(os.path.abspath(path)), os.path.exists(path)
     if os.path.islink(path) and not (is_there and not os.path.isfile(path)):
         raise OSError(
@@ -72,8 +80,33 @@ def check_target(path: str | os.PathLike[str], sources: Sequence[str] = ()) -> N
             raise FileExistsError(
                 errno.EEXIST, f"{path!r} is the input. Give the output another name."
             )
-        if os.path.isdir(source) and os.path.samefile(folder, source):
+        if os.path.isdir(source) and _lies_in(folder, source):
             raise FileExistsError(errno.EEXIST, f"{path!r} lies in the input. Write elsewhere.")
+
+
+def _lies_in(folder: str, source: str) -> bool:
+    """Return whether a folder is another, or lies somewhere in it."""
+    real = Path(os.path.realpath(folder))
+    return any(os.path.samefile(each, source) for each in (real, *real.parents))
+
+
+def _try_writing(target: Path) -> None:
+    """Make the temporary file of a target and remove it."""
+    try:
+        # A name may be too long though the temporary one is not.
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(target)
+        temporary = _temporary_name(target)
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.unlink(temporary)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(target)) from None
+
+
+def _temporary_name(target: Path) -> Path:
+    """Name a file beside a target: no longer than names may be, which is counted in bytes."""
+    short = os.fsencode(target.name)[:100].decode("utf-8", "ignore")
+    return target.with_name(f".{short}.{secrets.token_hex(4)}.tmp")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -6,6 +6,8 @@ categories. Nothing is guessed.
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,6 +23,7 @@ from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.parallel import one_ahead
 from pckid._utils.text import brief
 from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
+from pckid.input.categories import index_categories, warn_unseen
 from pckid.input.cells import as_text
 from pckid.input.known import read_known
 
@@ -30,6 +33,8 @@ _MAX_ROWS = 1 << 14
 _BYTES_PER_NUMBER = 256
 # Bytes of texts that the cells of a batch may name by a number.
 _MAX_NAMED = 1 << 29
+# What those who write data sets in parts call a file: Arrow, Spark, Dask.
+_PART = re.compile(r"part[.-]\d", re.IGNORECASE)
 
 
 class Batch(NamedTuple):
@@ -76,7 +81,8 @@ class DatasetRows(BlockedRows):
         }
         self.template = pa.table({name: pa.array([], pa.float64()) for name in self.columns})
         self.drawn: dict[tuple[Any, ...], Survey] = {}  # by seed, size and logarithms
-        self.counts = self._count_texts()
+        self.counts: dict[str, Counter[str]] = {}
+        self.counts = self._count_texts(self.texts)
         found = {self.columns.index(name): counts for name, counts in self.counts.items()}
         # Texts that are all alike, or all different, tell no groups apart.
         self.categories = {
@@ -90,7 +96,22 @@ class DatasetRows(BlockedRows):
 
     def with_categories(self, categories: Mapping[int, Sequence[Any]]) -> DatasetRows:
         """Give categories the numbers that a model knows them by; others become missing."""
-        self.categories = {j: list(map(str, categories.get(j, []))) for j in self.categories}
+        texts = [name for name in self.texts if self.columns.index(name) not in categories]
+        if texts:
+            raise ValueError(
+                f"Column '{brief(texts[0])}' of the data set holds texts, but numbers in the fit. "
+                "Give the data set with numbers in this column."
+            )
+        self.categories = {j: list(known) for j, known in categories.items()}
+        # What is a category to the model may be a number to the schema.
+        self.counts = self.counts | self._count_texts([self.columns[j] for j in categories])
+        unseen = {}
+        for j, known in categories.items():
+            others = self.counts[self.columns[j]].keys() - index_categories(known).keys()
+            if known and others:
+                unseen[repr(self.columns[j])] = others
+        if unseen:
+            warn_unseen(unseen)
         return self
 
     @property
@@ -169,8 +190,7 @@ class DatasetRows(BlockedRows):
         X = np.empty((data.num_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             if j in self.categories:
-                codes = {text: float(code) for code, text in enumerate(self.categories[j])}
-                X[:, j] = _encode(self._cells(data, name), codes)
+                X[:, j] = _encode(self._cells(data, name), index_categories(self.categories[j]))
             else:
                 X[:, j] = _to_floats(data.column(name))
                 if self.codes[name]:
@@ -196,10 +216,10 @@ class DatasetRows(BlockedRows):
             raise ValueError(f"Texts of a batch take more than {_MAX_NAMED >> 20} MB.")
         return named.take(coded.indices)
 
-    def _count_texts(self) -> dict[str, Counter[str]]:
-        """Count the categories of all columns that hold texts."""
-        counts: dict[str, Counter[str]] = {name: Counter() for name in self.texts}
-        for _, data in self._tables(self.texts, _MAX_ROWS) if self.texts else ():
+    def _count_texts(self, names: Sequence[str]) -> dict[str, Counter[str]]:
+        """Count the categories of columns, unless that was done."""
+        counts: dict[str, Counter[str]] = {n: Counter() for n in names if n not in self.counts}
+        for _, data in self._tables([*counts], _MAX_ROWS) if counts else ():
             for name, found in counts.items():
                 seen = pc.value_counts(self._cells(data, name).drop_null()).to_pylist()
                 found.update({each["values"]: each["counts"] for each in seen})
@@ -218,6 +238,36 @@ class DatasetRows(BlockedRows):
                 f"Column {self.columns[column]!r} holds {batch.X[row, column]} in row "
                 f"{batch.start + row + 1:,}. Replace it by a null to treat it as missing."
             )
+
+
+def list_sources(dataset: Any) -> list[str]:
+    """List what a data set reads: its files, and a folder that holds nothing else.
+
+    Another file in that folder would be read with the data set the next time.
+    """
+    if children := getattr(dataset, "children", ()):
+        return [path for child in children for path in list_sources(child)]
+    within = getattr(getattr(dataset, "filesystem", None), "base_path", "")
+    files = [os.path.join(within, path) for path in getattr(dataset, "files", ())]
+    folder = _common_folder(files)
+    return files if folder is None else [*files, folder]
+
+
+def _common_folder(files: Sequence[str]) -> str | None:
+    """Find the folder that files are the whole of; None if they may have been given one by one."""
+    folders = {os.path.dirname(os.path.abspath(path)) for path in files if os.path.exists(path)}
+    if not folders or (len(files) == 1 and not _PART.match(os.path.basename(files[0]))):
+        return None
+    common = os.path.commonpath(folders)
+    while "=" in os.path.basename(common):  # a value of a column, as in Hive
+        common = os.path.dirname(common)
+    known = {os.path.realpath(path) for path in files}
+    for folder, inside, names in os.walk(common):
+        inside[:] = [name for name in inside if name[0] not in "._"]
+        seen = (os.path.join(folder, name) for name in names if name[0] not in "._")
+        if any(os.path.realpath(path) not in known for path in seen):
+            return None
+    return common
 
 
 def holds_texts(kind: Any) -> bool:
@@ -267,7 +317,7 @@ def _to_floats(column: Any) -> np.ndarray:
     return pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy()
 
 
-def _encode(cells: Any, codes: Mapping[str, float]) -> np.ndarray:
+def _encode(cells: Any, codes: Mapping[Any, float]) -> np.ndarray:
     """Replace texts by their codes (n_rows,), NaN for those without."""
     coded = cells.dictionary_encode()
     values = [codes.get(text, np.nan) for text in coded.dictionary.to_pylist()]

@@ -64,7 +64,7 @@ class BlockedRows(ABC):
 
     template: Any  # a table of the same columns and no rows
     lazy: bool  # whether `arrays` computes nothing before it is asked to
-    categories: Mapping[int, list[str]] = MappingProxyType({})  # of the columns that hold some
+    categories: Mapping[int, list[Any]] = MappingProxyType({})  # of the columns that hold some
 
     @property
     def n_features(self) -> int:
@@ -77,7 +77,12 @@ class BlockedRows(ABC):
         return np.isin(np.arange(self.n_features), list(self.categories))
 
     def with_categories(self, categories: Mapping[int, Sequence[Any]]) -> BlockedRows:
-        """Give categories the numbers that a model knows them by."""
+        """Give categories the numbers that a model knows them by; others become missing."""
+        if categories:
+            raise ValueError(
+                "The model knows columns of categories, but X comes in blocks, which hold numbers "
+                "alone. Give the blocks one by one, as tables in memory."
+            )
         return self
 
     @abstractmethod

@@ -7,6 +7,7 @@ import numpy as np
 
 from pckid._utils.answers import find_order, list_categories
 from pckid.describe.noise import share_noise
+from pckid.input.cells import as_text
 
 
 class CategoryFeature(NamedTuple):
@@ -69,7 +70,7 @@ def find_category_orders(
     """
     found = {}
     for j, known in categories.items():
-        texts = [str(each) for each in known]
+        texts = [*map(as_text, known)]
         order = [text for text in own.get(names[j], ()) if text in texts] or find_order(texts)
         if order is not None and len(order) == len(texts):
             found[names[j]] = order
@@ -87,7 +88,7 @@ def compare_categories(
     seen = ~np.isnan(codes)
     counts = np.zeros((n_clusters, len(categories)))
     np.add.at(counts, (labels[seen], codes[seen].astype(int)), 1)
-    sizes, names = np.bincount(labels, minlength=n_clusters), [str(each) for each in categories]
+    sizes, names = np.bincount(labels, minlength=n_clusters), [*map(as_text, categories)]
     found = []
     for inside, size in zip(counts, sizes, strict=True):
         outside = counts.sum(axis=0) - inside
@@ -107,7 +108,7 @@ def summarise_categories(
     """
     seen = codes[~np.isnan(codes)].astype(int)
     counts = np.bincount(seen, minlength=len(categories))
-    texts = [str(each) for each in categories]
+    texts = [*map(as_text, categories)]
     listed = list_categories(texts, counts, order)
     common = [(texts[c], counts[c] / max(len(seen), 1)) for c in listed]
     return CategoryColumn(name, 1 - len(seen) / max(len(codes), 1), int((counts > 0).sum()), common)

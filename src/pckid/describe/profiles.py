@@ -9,6 +9,7 @@ from scipy.special import erf
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid.columns.log_number import slopes, undo_logs
+from pckid.input.cells import as_text
 from pckid.input.table import Scaling, Table, row_slices
 
 # Sums over the rows of a cluster are off by a few units in the last place.
@@ -93,7 +94,7 @@ class ClusterProfiles(NamedTuple):
         }
         for name, shares in self.category_shares.items():
             rows[name] = [
-                (f"{name}: {category}", *part)
+                (f"{name}: {as_text(category)}", *part)
                 for category, part in zip(self.categories[name], shares.T.tolist(), strict=True)
             ]
         order = sorted(rows, key=lambda name: -self.importances[name])

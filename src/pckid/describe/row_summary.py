@@ -91,6 +91,7 @@ def summarise_rows(
     read = to_numpy(xp.concat([moments, up_to, own], axis=1))
     codes = to_numpy(some.codes)
     held = codes >= 0
+    between = np.diff(read[:, 3:12], axis=1, prepend=0, append=read[:, 2:3])
     of_cells = np.broadcast_to(counts[:, None], codes.shape)[held]
     return RowSummary(
         float(counts.sum()),
@@ -98,7 +99,8 @@ def summarise_rows(
         read[:, 0],
         read[:, 1],
         read[:, 12:],
-        np.diff(read[:, 3:12], axis=1, prepend=0, append=read[:, 2:3]),
+        # Sums in another order leave a little less than nothing above the largest value.
+        np.maximum(between, 0.0),
         np.bincount(codes[held], of_cells, minlength=table.column_model.column.shape[0]),
         np.bincount(numbers, counts, minlength=n_clusters),
         scored,

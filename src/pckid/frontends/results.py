@@ -1,5 +1,6 @@
 """The rows of a result: written as they come, and counted."""
 
+import errno
 import json
 import os
 from collections import defaultdict
@@ -17,9 +18,10 @@ from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.frontends.options import list_texts
-from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
+from pckid.frontends.questions.earlier_result import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.writing import TableWriter, table_format
+from pckid.input.cells import as_text
 from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
 
@@ -95,7 +97,8 @@ def write_labels(
         The rows, with the columns of the fit and those to keep. They need not fit in memory.
     path : str or path-like
         Where the labels go (.parquet, .csv, .csv.gz, .xlsx, …). The file appears when it is
-        complete.
+        complete. What the data set reads is never overwritten, and nothing is written into a folder
+        that holds the data set alone.
     keep : sequence of str, default=()
         Columns to write beside the labels, such as an id; by default the number of the row.
     outliers : bool, default=False
@@ -120,11 +123,17 @@ def write_labels(
     >>> write_labels(model, rows, os.path.join(folder, "o.csv"), keep=["id"]).cluster_sizes
     [30, 30]
     """
-    from pckid.blocks.datasets import DatasetRows
+    from pckid.blocks.datasets import DatasetRows, list_sources
 
     out, kept = os.fsdecode(path), list_texts(keep, "keep")
     kind, codec = table_format(out)
-    check_target(out)
+    check_target(out, list_sources(data))
+    if not hasattr(data, "get_fragments") and os.path.isfile(out):
+        raise FileExistsError(
+            errno.EEXIST,
+            f"{out!r} may be what the scanner reads, which it does not say. Give the data set, or "
+            "another name.",
+        )
     rows = DatasetRows(data, columns=[str(name) for name in model.feature_names_in_])
     made_by = json.dumps(describe_estimator(model))
     with (
@@ -206,7 +215,7 @@ def write_batches(
             names = found.table.data.column(layout.known).to_pylist()
             for name, label in zip(names, labels.tolist(), strict=True):
                 if label >= 0 and name not in (None, ""):
-                    groups[str(name)][label] += 1
+                    groups[as_text(name)][label] += 1
     clustered = int(sizes[:-1].sum())
     last = int(np.flatnonzero(sizes[:-1]).max(initial=-1)) + 1
     mean = confident / clustered if clustered else None

@@ -35,8 +35,11 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
+from pckid.frontends.dialect import Dialect
 from pckid.frontends.options import list_given
 from pckid.frontends.placing import describe_reading
+from pckid.frontends.questions import write_advice, write_evidence
+from pckid.frontends.questions.earlier_result import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.results import (
     BatchResult,
     Layout,
@@ -48,18 +51,12 @@ from pckid.frontends.results import (
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.tables.table import name_row
 from pckid.frontends.tables.workbook_writing import Share, Sheets
 from pckid.frontends.tables.writing import TableWriter
-from pckid.frontends.wording import (
-    Dialect,
-    describe_origin,
-    write_evidence,
-    write_fix,
-    write_note,
-)
+from pckid.frontends.wording import describe_origin, write_note
 from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.known import MAX_KNOWN
 from pckid.input.validation import validate_table
@@ -289,7 +286,7 @@ class Clustering:
             columns, sentence = list(note.data.get("columns", one)), write_note(note, words)
             found.append({"code": note.code, "columns": columns, "sentence": sentence})
         for problem in prepared.problems:
-            sentence = f"{write_evidence(problem)} {write_fix(problem, words)}"
+            sentence = f"{write_evidence(problem)} {write_advice(problem, words)}"
             found.append({"code": problem.code, "columns": [problem.column], "sentence": sentence})
         return found
 
@@ -392,7 +389,7 @@ class Clustering:
             rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
         for name, shares in found.category_shares.items():
             for text, of_clusters in zip(self.estimator.categories_[name], shares.T, strict=True):
-                rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
+                rows.append([str(name), f"is {as_text(text)}", *map(Share, of_clusters)])
         return {"profiles": rows}
 
     def list_options(self, **fit: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.answers import MAX_CATEGORIES
-from pckid.input.cells import is_missing
+from pckid.input.cells import as_text, is_missing
 from pckid.input.columns import Column, holds_categories, holds_words
 from pckid.input.warnings import warn_caller
 
@@ -108,10 +108,17 @@ def encode(values: list[Any], categories: list[Any]) -> tuple[np.ndarray, set[An
     NaN where a cell is missing or holds another category. A column without categories was left
     out, and has no others.
     """
-    index = {category: float(code) for code, category in enumerate(categories)}
+    index = index_categories(categories)
+    new = {value for value in values if value not in index and not is_missing(value)}
+    index |= {value: index[as_text(value)] for value in new if as_text(value) in index}
     codes = np.array([index.get(value, np.nan) for value in values], dtype=np.float64)
-    others = [value for value in values if value not in index] if index else []
-    return codes, {value for value in others if not is_missing(value)}
+    return codes, new - index.keys() if categories else set()
+
+
+def index_categories(categories: Sequence[Any]) -> dict[Any, float]:
+    """Number categories from 0, by themselves and by their texts: "1" is 1 in another table."""
+    texts = {as_text(category): float(code) for code, category in enumerate(categories)}
+    return texts | {category: float(code) for code, category in enumerate(categories)}
 
 
 def forget(known: list[Any], codes: np.ndarray, rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
@@ -135,7 +142,7 @@ def warn_unseen(unseen: dict[str, set[Any]]) -> None:
     more = sum(map(len, unseen.values())) - 1
     others = f" and {more} more such {'category' if more == 1 else 'categories'}" if more else ""
     warn_caller(
-        f"Column {name} holds {min(map(str, values))!r}{others}, which fit did not see: "
+        f"Column {name} holds {min(map(as_text, values))!r}{others}, which fit did not see: "
         f"{'they are' if more else 'it is'} taken as missing.",
         UnseenCategoryWarning,
     )

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Hashable
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -49,8 +51,9 @@ def is_number(cell: Any) -> bool:
 
 
 def as_text(cell: Any) -> str:
-    """Write a cell; whole numbers have no decimals, whatever type holds them."""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    """Write a cell, or a category; whole numbers have no decimals, whatever type holds them."""
+    is_float = isinstance(cell, float | np.floating | Decimal)
+    return str(int(cell)) if is_float and isfinite(cell) and cell == int(cell) else str(cell)
 
 
 def numbers(cells: list[Any], name: str) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pckid._utils.arrays import is_foreign, restorer, to_numpy
 from pckid._utils.text import list_first
-from pckid.input.cells import is_formatted_number, is_missing, is_number_text, numbers
+from pckid.input.cells import as_text, is_formatted_number, is_missing, is_number_text, numbers
 
 _CATEGORY_TYPES = ("category", "Categorical", "Enum", "dictionary")
 DATES = date | timedelta | np.datetime64 | np.timedelta64
@@ -158,7 +158,7 @@ def _is_word(cell: Any) -> bool:
 def list_orders(X: Any) -> dict[str, list[str]]:
     """List the categories of a dataframe's columns that have an order, by name, in that order."""
     return {
-        str(column.name): [str(each) for each in column.dtype.categories]
+        str(column.name): [*map(as_text, column.dtype.categories)]
         for column in frame_columns(X) or ()
         if isinstance(column.dtype, nw.Enum)
     }

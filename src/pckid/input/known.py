@@ -105,7 +105,7 @@ def read_groups(groups: Any, n_samples: int) -> np.ndarray:
             f"of shape {cells.shape}."
         )
     own = [
-        ("", row) if is_missing(cell) else (str(cell), -1)
+        ("", row) if is_missing(cell) else (as_text(cell), -1)
         for row, cell in enumerate(cells.tolist())
     ]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(own))}

@@ -11,6 +11,7 @@ from pckid.acquisition import CellNames, NextCells, rank_cells
 from pckid.describe.clusters import rank_columns
 from pckid.describe.rows import own_labels
 from pckid.explanation import DoubtfulRow, Explanation
+from pckid.input.cells import as_text
 from pckid.input.validation import feature_names
 from pckid.plots import EmbeddingDisplay
 from pckid.row_explanation import explain_values
@@ -77,7 +78,7 @@ def collect_rows(
     for j in shown:
         name, cells, texts = titles[j], values[rows, j], None
         if j in estimator._categories:
-            texts = [str(each) for each in estimator._categories[j]]
+            texts = [*map(as_text, estimator._categories[j])]
             if name in orders:
                 codes = np.array([*map(orders[name].index, texts), np.nan])
                 cells, texts = codes[np.nan_to_num(cells, nan=-1).astype(int)], orders[name]

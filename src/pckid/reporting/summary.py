@@ -24,7 +24,7 @@ from pckid.describe.columns import ColumnSummary, summarise_column
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import own_labels, to_matrix, used_columns
 from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
-from pckid.input.cells import is_missing
+from pckid.input.cells import as_text, is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import list_orders
 from pckid.input.validation import feature_names
@@ -408,7 +408,7 @@ def _texts_of_rows(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[
 
 def _text_of_label(cell: Any) -> str:
     """Write a cell, or the parts of a label of several levels."""
-    return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+    return ", ".join(map(as_text, cell if isinstance(cell, tuple) else (cell,)))
 
 
 def _row_name(row: int, names: list[str] | None) -> str:

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from pckid._utils.text import brief, counted, list_first
-from pckid.input.cells import is_missing
+from pckid.input.cells import as_text, is_missing
 from pckid.input.columns import DATES, as_frame, has_category_type
 from pckid.input.validation import block_values
 from pckid.series.times import LineError
@@ -86,7 +86,7 @@ def number_cells(lines: nw.DataFrame[Any], name: str) -> tuple[np.ndarray, list[
     number: dict[Any, int] = {}
     for cell in dict.fromkeys(cells):
         if not is_missing(cell) and not (isinstance(cell, str) and not cell.strip()):
-            number[cell] = kept.setdefault(str(cell), (len(kept), cell))[0]
+            number[cell] = kept.setdefault(as_text(cell), (len(kept), cell))[0]
     codes = np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells))
     return codes, [cell for _, cell in kept.values()]
 

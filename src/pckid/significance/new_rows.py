@@ -21,6 +21,7 @@ from pckid.columns.log_number import NO_LOG, undo_logs
 from pckid.describe.row_summary import MAX_ROWS, RowSummary, count_outliers, summarise_rows
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen_categories
 from pckid.input.table import FARTHEST, Scaling, Table, standardise_at_home, take
@@ -102,7 +103,7 @@ class RowChange(NamedTuple):
         return {
             "outliers": "outliers",
             "values": f"mean of {name}",
-            "category": f"{name} is {brief(str(self.category), 20)!r}",
+            "category": f"{name} is {brief(as_text(self.category), 20)!r}",
             "missing": f"missing in {name}",
             "unseen": f"unseen categories in {name}",
             "cluster": f"cluster {self.name if self.category is None else repr(self.category)}",

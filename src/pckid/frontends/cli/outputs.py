@@ -1,5 +1,6 @@
 """Where results go: paths that may be written, and rows as they come."""
 
+import errno
 import json
 import os
 import sys
@@ -26,13 +27,13 @@ def check_outputs(
     for path in targets:
         try:
             check_target(path, [source for source in sources if source != "-"])
+            if os.path.exists(path) and not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, "Permission denied", path)
         except OSError as error:
-            raise click.UsageError(error.strerror or str(error)) from None
-        is_there, is_file = os.path.exists(path), os.path.isfile(path)
-        folder = os.path.dirname(os.path.abspath(path))
-        folder_open = (is_there and not is_file) or os.access(folder, os.W_OK | os.X_OK)
-        if not folder_open or (is_there and not os.access(path, os.W_OK)):
-            raise click.UsageError(f"{path!r} cannot be written: permission denied.")
+            told = error.strerror or str(error)
+            if error.filename is not None:
+                told = f"{path!r} cannot be written: {told.lower()}."
+            raise click.UsageError(told) from None
     if len({os.path.realpath(path) for path in targets}) < len(targets):
         raise click.UsageError("Two outputs have the same name. Give each its own.")
     for path in filter(os.path.isfile, targets if "-" in sources else ()):
