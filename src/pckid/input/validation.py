@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
+from pckid.columns.log_number import NO_LOG
 from pckid.input import categories
 from pckid.input.arrangement import without_columns
 from pckid.input.cells import numbers
@@ -26,7 +27,6 @@ from pckid.input.columns import (
     frame_columns,
     is_blocked,
 )
-from pckid.input.logarithms import NO_LOG
 
 _ALL_WHOLE = 2.0**53  # up to here floats hold every whole number
 
