@@ -37,12 +37,12 @@ _MIN_GAIN = 2.0
 _NEARLY = 0.5
 _SHAPES = (1.0, 2.0)
 # Ranges of normal scores come out as too short, those of smooth fields the most: by shape.
-_LONGER = {1.0: 1.1, 2.0: 1.3}
+_LONGER = {1.0: 1.15, 2.0: 1.35}
 # What is tried: 1 − ρ and ranges, then finer ones around the best.
 _NUGGETS = (0.8, 0.5, 0.2, 0.05, 0.01)
 # With a smaller nugget, what is missing from the closest rows would tell of the range.
 _LEAST, _MOST = 0.01, 0.9
-MIN_EFFECTIVE = 3.0
+MIN_EFFECTIVE = 3.5
 """Dependent rows that tell less than so many independent ones cannot be judged."""
 _N_RANGES = 8
 _FINER, _STEPS = (0.4, 0.63, 1.0, 1.6), np.geomspace(0.4, 2.5, 9)
