@@ -113,7 +113,7 @@ def cluster(
     >>> from pckid import maps
     >>> found = maps.cluster(scene, 2, n_inits=4, max_components=4, random_state=0)
     >>> found.cluster.values[0, [3, 25]].tolist(), found.cluster.dims
-    ([0, 1], ('y', 'x'))
+    ([1, 0], ('y', 'x'))
     """
     check_sizes(context=context, smooth=smooth)
     model = PCKID(n_clusters, random_state=random_state, **parameters)

@@ -145,8 +145,8 @@ def _open_folder(path: Path, missing: Sequence[float]) -> Cube:
     images.sort(key=lambda image: (image.date or "", image.path.name))
     # Names of files beside their dates are needed where dates do not tell all files apart, and
     # serve as names of single bands without one.
-    words, dates = {image.words for image in images}, {image.date for image in images} - {None}
-    needed, common = len(dates) < len(images), len(words) == 1
+    dates = {image.date for image in images} - {None}
+    needed, common = len(dates) < len(images), len({image.words for image in images}) == 1
     stacks = [_name_image(image, missing, needed, common) for image in images]
     return join_stacks(stacks, {}, is_dataset=True)
 

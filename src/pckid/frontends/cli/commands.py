@@ -125,14 +125,11 @@ def cluster(**options: Any) -> None:
     from 0 (-1 where a row holds no value), and `confidence`, the chance that the row would get the
     same cluster again. A column `group` numbers groups that are of several clusters.
 
-    TABLE is CSV, Excel (.xlsx, .xls, .ods), Parquet, Arrow, Stata, SPSS or SAS, also compressed, or
-    a folder of Parquet files; - reads standard input. Large ones need not fit in memory. Missing
-    values stay missing, text is categories, and units do not matter. Rows go to standard output
-    unless --out is given. NAMES have commas between them; options of several
-    values may be repeated.
-
-    An image is a table of its pixels: GeoTIFF, VRT, NetCDF, Zarr, or a folder of a GeoTIFF for each
-    date. Its clusters are written to --out as GeoTIFF.
+    TABLE is CSV, Excel, .ods, Parquet, Arrow, Stata, SPSS or SAS, also compressed, or a folder of
+    Parquet files; - reads standard input. An image (GeoTIFF, VRT, NetCDF, Zarr, a folder of a
+    GeoTIFF for each date) is a table of pixels, and --out a GeoTIFF. Large ones need not fit in
+    memory. Missing values stay missing, text is categories, and units do not matter. Rows go to
+    standard output unless --out is given. NAMES have commas between them.
 
     \b
     Examples:
@@ -143,7 +140,7 @@ def cluster(**options: Any) -> None:
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       pckid cluster customers.csv --known segment --out segments.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
-      pckid cluster stack.tif -k 16 --out clusters.tif --save model.pckid
+      pckid cluster stack.tif -k 16 --out clusters.tif --save land.pckid
     """
     given = SimpleNamespace(**options)
     with loading_libraries():
@@ -193,7 +190,7 @@ def predict(**options: Any) -> int:
       pckid predict model.pckid new.csv > clusters.csv
       pckid predict model.pckid new.parquet --out clusters.parquet
       cat new.csv | pckid predict model.pckid | head
-      pckid predict model.pckid other-scene.tif --out other-clusters.tif
+      pckid predict land.pckid other-scene.tif --out other-clusters.tif
     """
     given = SimpleNamespace(**options)
     with loading_libraries():

@@ -19,7 +19,6 @@ HEADINGS = {
         "encoding", "sheet", "skip_first", "skip_below", "skip_last", "header",
     ),
     "Several lines for each case": ("case", "time"),
-    "Images": ("context", "smooth", "confidence_path"),
     "What is written": (
         "out", "report_path", "model_path", "only_labels", "outliers", "as_json", "quiet",
     ),
