@@ -6,6 +6,7 @@ from messages import find_examples
 from pckid.frontends.app import decisions
 from pckid.frontends.app.decisions import ROLES, ColumnChoice, GivenAnswer, TableState
 from pckid.frontends.app.settings import Upload
+from pckid.frontends.inspection import inspect_table
 from pckid.frontends.options import (
     CaseOptions,
     ColumnOptions,
@@ -15,7 +16,7 @@ from pckid.frontends.options import (
     read_as,
     take_as_missing,
 )
-from pckid.frontends.tables.inspection import inspect_table
+from pckid.frontends.questions import list_answers
 
 
 def inspect(*lines, **told):
@@ -125,7 +126,7 @@ def doubts():
 
 def test_every_doubt_can_be_answered_and_advice_comes_first(doubts):
     for code, doubt in doubts.items():
-        offers = decisions.list_offers(doubt)
+        offers = list_answers(doubt)
         assert offers or code == "nothing left", code
         if doubt.fix:
             assert set(offers[0][1]) == set(doubt.fix), code
@@ -134,7 +135,7 @@ def test_every_doubt_can_be_answered_and_advice_comes_first(doubts):
 def test_every_answer_does_something(doubts):
     honoured = ("drop", "lines", "skip_last", "skip_below", "drop_rows", *decisions.ASIDE)
     for code, doubt in doubts.items():
-        fixes = [fix for _, fixes in decisions.list_offers(doubt) for fix in fixes]
+        fixes = [fix for _, fixes in list_answers(doubt) for fix in fixes]
         without = {fix.option for fix in fixes if fix not in decisions.of_cells(fixes)}
         assert without <= {*honoured}, code
 
@@ -142,7 +143,7 @@ def test_every_answer_does_something(doubts):
 def test_a_word_for_missing_is_a_category_if_so_answered():
     rows = [f"{('NA', 'EU', 'AS')[i % 3]},{i * 7 % 11}" for i in range(60)]
     (doubt,) = inspect("region,size", *rows).problems
-    _, (_, fixes) = decisions.list_offers(doubt)
+    _, (_, fixes) = list_answers(doubt)
     told = ColumnOptions().with_fixes(decisions.of_cells(fixes))
     table = Upload("t.csv", "\n".join(["region,size", *rows]).encode()).open()
     found = inspect_table(table, told)
@@ -166,14 +167,14 @@ def test_nothing_is_asked_about_a_column_that_an_answer_left_out(doubts):
 
 def test_answers_are_short(doubts, golden):
     said = {
-        code: " · ".join(label for label, _ in decisions.list_offers(doubt))
+        code: " · ".join(label for label, _ in list_answers(doubt))
         for code, doubt in sorted(doubts.items())
     }
     golden([f"{code}: {labels}" for code, labels in said.items()])
 
 
 def test_repeated_ids_offer_lines_of_cases(doubts):
-    (group, fixes), (leave, _) = decisions.list_offers(doubts["repeated ids"])
+    (group, fixes), (leave, _) = list_answers(doubts["repeated ids"])
     assert isinstance(fixes[0].value, CaseOptions)
     assert group.startswith("Group by")
     assert leave.startswith("Leave")
@@ -198,7 +199,7 @@ def test_spellings_can_be_joined_and_one_of_two_columns_left_out():
         for i in range(40)
     ]
     found = inspect("sex,size,double,other", *rows)
-    offers = {doubt.code: decisions.list_offers(doubt) for doubt in found.problems}
+    offers = {doubt.code: list_answers(doubt) for doubt in found.problems}
     label, fixes = offers["spelling variants"][0]
     assert label == "Take as one"
     told = ColumnOptions().with_fixes(decisions.of_cells(fixes))
@@ -223,7 +224,7 @@ def test_known_groups_can_be_kept_compared_or_used():
     def offers(cells):
         lines = [f"{i * i % 97}.5,{cells[i % 2] if i < 10 else ''}" for i in range(100)]
         (doubt,) = inspect("size,seg", *lines).problems
-        return [fixes for _, fixes in decisions.list_offers(doubt)]
+        return [fixes for _, fixes in list_answers(doubt)]
 
     three = [(Fix("known", "seg", "seg"),), (Fix("labels", "seg", "seg"),)]
     three.append((read_as("seg", "category"),))

@@ -19,7 +19,7 @@ from pckid.exceptions import TableError, UndecidedError
 from pckid.frontends.app.settings import Upload
 from pckid.frontends.cli.commands import pckid as shell
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 
 CHEAP = {"n_inits": 1, "max_components": 2, "max_samples": 1.0, "random_state": 0}

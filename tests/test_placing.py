@@ -6,8 +6,8 @@ from helpers import SMALL, groups
 
 from pckid import PCKID
 from pckid.frontends.options import ColumnOptions
+from pckid.frontends.preparing import prepare
 from pckid.frontends.run import assign_clusters
-from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 from pckid.spectral import assignment
 

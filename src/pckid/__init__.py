@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pckid.modelfile import load, save
     from pckid.n_clusters import choose_n_clusters
     from pckid.outcomes import compare_outcomes
+    from pckid.profiles import profile
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
     from pckid.significance.new_rows import compare_rows
@@ -61,6 +62,7 @@ __all__ = [
     "load",
     "nest_clusters",
     "next_cells",
+    "profile",
     "read_table",
     "report",
     "save",
@@ -92,6 +94,7 @@ _HOMES = {
     "nest_clusters": "pckid.explanation",
     "next_cells": "pckid.acquisition",
     "load": "pckid.modelfile",
+    "profile": "pckid.profiles",
     "read_table": "pckid.frontends.frames",
     "report": "pckid.reporting",
     "save": "pckid.modelfile",

@@ -16,6 +16,7 @@ from pckid._utils.quantities import write_quantity
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, write_p
 from pckid.blocks import blocked
+from pckid.cubes import as_table, flatten
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.rows import standardised_rows
 from pckid.input.column_groups import plain_table
@@ -295,7 +296,7 @@ or (n_samples, n_outcomes)
     """
     if blocked(X) is not None:
         raise ValueError("compare_outcomes needs rows in memory. Give a sample of them.")
-    labels = to_numpy(model.predict(X))
+    labels = to_numpy(flatten(model.predict(X)))
     read = read_outcomes(X, outcomes, len(labels))
     rng, placed = np.random.default_rng(random_state), np.flatnonzero(labels >= 0)
     if len(placed) < 2:
@@ -304,7 +305,9 @@ or (n_samples, n_outcomes)
             "all rows of the clusters."
         )
     rows, k = some_rows(placed, MAX_ROWS, rng), model.n_clusters_
-    values = to_numpy(validate_table(model, plain_table(X), reset=False)).astype(np.float64)
+    values = to_numpy(validate_table(model, plain_table(as_table(X, model)), reset=False)).astype(
+        np.float64
+    )
     found = fit_posteriors(standardised_rows(model, values[rows]), labels[rows], k, N_DRAWS, rng)
     rates = error_rates(found.memberships[0], labels[rows])
     compared = (_compare(each, labels, rows, found, rng) for each in read)

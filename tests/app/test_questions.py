@@ -7,8 +7,8 @@ pytest.importorskip("streamlit")
 from pckid.frontends.app import decisions, questions
 from pckid.frontends.app.decisions import TableState
 from pckid.frontends.app.settings import Upload
+from pckid.frontends.inspection import inspect_table
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.inspection import inspect_table
 
 
 def test_all_advice_is_taken_and_what_it_brings_to_light():

@@ -11,9 +11,9 @@ import pyarrow.parquet
 import pytest
 
 from pckid.frontends.options import ColumnOptions, read_as, take_as_missing
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
+from pckid.frontends.questions import QUESTIONS
 from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.wording import PROBLEMS
 
 QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 
@@ -235,7 +235,7 @@ def advice_on(pckid, tmp_path, name, cells):
     rows = [f"{cell},{number / 7:.3f}" for number, cell in enumerate(cells)]
     (tmp_path / "t.csv").write_text("\n".join([f"{name},x", *rows]))
     inspected = pckid("inspect", "t.csv")
-    return [problem.code for problem in inspected.told(*PROBLEMS) if problem.column == name]
+    return [problem.code for problem in inspected.told(*QUESTIONS) if problem.column == name]
 
 
 def test_codes_that_rows_share_are_pointed_out(pckid, tmp_path):

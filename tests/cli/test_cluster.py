@@ -15,7 +15,7 @@ import pytest
 
 from pckid import PCKID, load, report
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]

@@ -10,7 +10,7 @@ import pytest
 from open_tables import read_source
 
 from pckid.frontends.options import Fix, drop_column, take_as_missing
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import write_evidence
 

@@ -13,8 +13,8 @@ from pckid.describe.clusters import (
 )
 from pckid.describe.columns import missing_patterns, observed_bands, summarise_column
 from pckid.describe.missingness import missingness_links
-from pckid.frontends.tables.meanings import looks_like_identifier
-from pckid.frontends.tables.problems import find_outlier
+from pckid.frontends.questions.may_name_the_rows import looks_like_identifier
+from pckid.frontends.questions.outlier import find_outlier
 
 
 def test_column_summary_counts_what_is_observed():

@@ -15,7 +15,7 @@ from messy_tables import COLUMNS, write_messy_table
 
 from pckid._utils.commands import as_arguments
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]

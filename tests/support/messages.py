@@ -15,8 +15,9 @@ from pckid.frontends.app.wording import PAGE
 from pckid.frontends.cli.words import SHELL
 from pckid.frontends.frames import PYTHON
 from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as
+from pckid.frontends.preparing import prepare
+from pckid.frontends.questions import QUESTIONS, write_advice, write_evidence
 from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]
@@ -88,7 +89,7 @@ def find_examples():
 
 def codes_with_words():
     """List the codes that there are sentences for."""
-    return set(wording.PROBLEMS), {key.partition("/")[0] for key in wording.NOTES}
+    return set(QUESTIONS), {key.partition("/")[0] for key in wording.NOTES}
 
 
 def render(name, problems, notes):
@@ -100,7 +101,7 @@ def render(name, problems, notes):
 def _lines(words, problems, notes):
     lines = []
     for code, problem in sorted(problems.items()):
-        said = f"{wording.write_evidence(problem)} {wording.write_fix(problem, words)}"
+        said = f"{write_evidence(problem)} {write_advice(problem, words)}"
         lines.append(f"{code}: {said}")
     lines += [f"{code}: {wording.write_note(note, words)}" for code, note in sorted(notes.items())]
     return lines

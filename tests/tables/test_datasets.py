@@ -8,8 +8,8 @@ import pytest
 
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.datasets import open_dataset
-from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
 

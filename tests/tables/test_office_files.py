@@ -12,9 +12,9 @@ from tiers import one_in
 from pckid import read_table
 from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
+from pckid.frontends.inspection import inspect_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables.inspection import inspect_table
-from pckid.frontends.tables.preparing import prepare
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 
 FOLDER = Path(__file__).parent / "files"

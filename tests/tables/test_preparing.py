@@ -12,9 +12,9 @@ from pckid.frontends.options import (
     drop_column,
     take_as_missing,
 )
+from pckid.frontends.preparing import prepare, with_outcomes
+from pckid.frontends.questions.earlier_result import NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.choosing import Known
-from pckid.frontends.tables.preparing import prepare, with_outcomes
-from pckid.frontends.tables.problems import NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import explain_reading
 

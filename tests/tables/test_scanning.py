@@ -19,9 +19,9 @@ from pyarrow.feather import write_feather
 from pckid import read_table
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ReadOptions, pairs_of
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables import text
 from pckid.frontends.tables.headers import unique_names
-from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.text import TextFormat

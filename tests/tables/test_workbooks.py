@@ -18,9 +18,9 @@ from tiers import one_in
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.cli.words import SHELL
 from pckid.frontends.options import ColumnOptions
+from pckid.frontends.preparing import prepare
 from pckid.frontends.tables import isolation, sources, workbooks
 from pckid.frontends.tables.headers import find_header
-from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.table import name_row

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from pckid.cluster import PCKID
 from pckid.exceptions import OptionError, PckidModelError
+from pckid.frontends.cases import prepare_table
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions
-from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.tables.table import FileTable

@@ -18,7 +18,7 @@ from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.frontends.options import list_texts
-from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
+from pckid.frontends.questions.earlier_result import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.table import FileTable
 from pckid.frontends.tables.writing import TableWriter, table_format
 from pckid.input.cells import as_text

@@ -35,8 +35,11 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
+from pckid.frontends.dialect import Dialect
 from pckid.frontends.options import list_given
 from pckid.frontends.placing import describe_reading
+from pckid.frontends.questions import write_advice, write_evidence
+from pckid.frontends.questions.earlier_result import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.results import (
     BatchResult,
     Layout,
@@ -48,17 +51,10 @@ from pckid.frontends.results import (
 from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared, date_form
-from pckid.frontends.tables.problems import GROUP_COLUMN, NAME_COLUMN
 from pckid.frontends.tables.table import name_row
 from pckid.frontends.tables.workbook_writing import Share, Sheets
 from pckid.frontends.tables.writing import TableWriter
-from pckid.frontends.wording import (
-    Dialect,
-    describe_origin,
-    write_evidence,
-    write_fix,
-    write_note,
-)
+from pckid.frontends.wording import describe_origin, write_note
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
@@ -282,7 +278,7 @@ class Clustering:
             columns, sentence = list(note.data.get("columns", one)), write_note(note, words)
             found.append({"code": note.code, "columns": columns, "sentence": sentence})
         for problem in prepared.problems:
-            sentence = f"{write_evidence(problem)} {write_fix(problem, words)}"
+            sentence = f"{write_evidence(problem)} {write_advice(problem, words)}"
             found.append({"code": problem.code, "columns": [problem.column], "sentence": sentence})
         return found
 

@@ -6,20 +6,16 @@ from typing import Any, NamedTuple
 
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted
-from pckid.frontends.options import (
-    CaseOptions,
-    ColumnOptions,
-    Fix,
-    drop_column,
-    read_as,
-    take_as_value,
-)
-from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.cases import prepare_table
+from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
+from pckid.frontends.options import ColumnOptions, Fix
+from pckid.frontends.questions import is_about_rows, list_answers, write_evidence
+from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
+from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import FORMATS
-from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.tables.table import FileTable
-from pckid.frontends.wording import group_problems, write_alike, write_evidence, write_row_count
+from pckid.frontends.wording import group_problems, write_alike, write_row_count
 
 ROLES = {
     "number": "number",
@@ -44,10 +40,6 @@ _OF_CELLS = (
     "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
 )  # fmt: skip
 _USELESS = ("constant", "empty")
-Offer = tuple[str, tuple[Fix, ...]]
-ABOUT_ROWS = ("rows below names", "extra rows")
-"""Doubts about rows; all others are about a column."""
-_READ, _CATEGORY, _OUT = "Read as {}", "Use as category", "Leave it out"
 
 
 class ColumnChoice(NamedTuple):
@@ -208,74 +200,12 @@ def doubt_key(doubt: Doubt) -> Any:
     return doubt.code, doubt.column, doubt.fix
 
 
-def list_offers(doubt: Doubt) -> list[Offer]:
-    """List the answers to a doubt; the first is what is advised, if anything is."""
-    name, fix, data = doubt.column, doubt.fix, doubt.data
-    leave: Offer = (_OUT, (drop_column(name),))
-    category: Offer = (_CATEGORY, (read_as(name, "category"),))
-    match doubt.code:
-        case "extra rows" | "rows below names":
-            return [(_OUT if data["n_rows"] == 1 else "Leave them out", fix)]
-        case "limits":
-            rest = tuple(each for each in fix if each.option != "limits")
-            limits = {text.strip("<>=≤≥+ ") for text, _ in data["texts"]}
-            value = _READ.format(limits.pop() if len(limits) == 1 else "the limit")
-            ways = {"value": value, "half": "Half", "missing": "Missing"}
-            return [(ways[way], (Fix("limits", way), *rest)) for way in ways]
-        case "ambiguous numbers":
-            told = [_READ.format(f"{number:,.10g}") for number in data["numbers"]]
-            return [*zip(told, ((way,) for way in data["ways"]), strict=True), leave]
-        case "ambiguous dates":
-            first, second = data["ways"]
-            return [("Day first", (first,)), ("Month first", (second,)), leave]
-        case "repeated ids":
-            more = [data[key] for key in ("variable", "value") if key in data]
-            lines = Fix("lines", CaseOptions(name, data["time"], *more), name)
-            return [(f"Group by {brief(name, 20)} over {brief(data['time'], 20)}", (lines,)),
-                    (f"Leave {brief(name, 20)} out", (drop_column(name),))]  # fmt: skip
-        case "may name the rows":
-            named = Fix("row_names", name, name)
-            return [("It names the rows", (named,)), ("It is a number", ())]
-        case "known groups":
-            ways = {"Keep them": "known", "Compare only": "labels"}
-            keep = [(label, (Fix(way, name, name),)) for label, way in ways.items()]
-            return [*keep, category, *([] if data["is_text"] else [("It is a number", ())])]
-        case "may be a code" | "no numbers" | "text among numbers" | "earlier result":
-            rows = tuple(Fix("drop_rows", row) for row in data.get("rows", ()))
-            which = "Leave the row out" if len(rows) == 1 else "Leave the rows out"
-            more = [(which, rows)] if rows else []
-            leave = ("Leave the column out", leave[1]) if rows else leave
-            offers = [leave, *([category] if doubt.code != "earlier result" else [])]
-            if fix and fix[0].option == "na_values":
-                return [("Treat as missing", fix), *offers, *more]
-            if fix and fix[0].option == "drop_rows":
-                codes = data["codes"]
-                missing = [("Treat as missing", codes)] if codes else []
-                return [(which, fix), *missing, *offers]
-            return [*(offers if not fix or fix[0].option == "drop" else offers[::-1]), *more]
-        case "spelling variants" if fix:
-            return [("Take as one", fix), ("Leave as it is", ())]
-        case "word for missing":
-            taken = take_as_value(data["text"], name)
-            return [("It means missing", ()), ("It is a category", (taken,))]
-        case "same order":
-            others = list(dict.fromkeys(pair[1] for pair in data["pairs"]))
-            drops = tuple(drop_column(other) for other in others)
-            which = brief(others[0], 20) if len(others) == 1 else f"{len(others)} columns"
-            return [("Leave as it is", ()), (f"Leave {which} out", drops)]
-        case _ if fix and fix[0].option == "na_values":
-            return [("Treat as missing", fix), ("It is a value", ())]
-        case _ if fix:
-            return [leave]
-    return [] if doubt.stops else [("Leave as it is", ())]
-
-
 def find_answers(group: Sequence[Doubt]) -> list[GivenAnswer]:
     """List the possible answers to a question about doubts of one kind."""
     said = write_evidence(group[0]) + write_alike(group)
     keys = tuple(map(doubt_key, group))
-    names = () if group[0].code in ABOUT_ROWS else tuple(doubt.column for doubt in group)
-    by_doubt = [list_offers(doubt) for doubt in group]
+    names = () if is_about_rows(group[0]) else tuple(doubt.column for doubt in group)
+    by_doubt = [list_answers(doubt) for doubt in group]
     return [
         GivenAnswer(keys, names, said, label, tuple(dict.fromkeys(
             fix for offers in by_doubt for fix in offers[place][1]
@@ -295,7 +225,7 @@ def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doub
         doubt
         for doubt in doubts
         if doubt_key(doubt) not in settled
-        and (doubt.code in ABOUT_ROWS or doubt.column not in left_out)
+        and (is_about_rows(doubt) or doubt.column not in left_out)
     ]
     return list(group_problems(sorted(still_open, key=lambda doubt: not doubt.stops)))
 
@@ -326,13 +256,13 @@ def list_doubts(
     """List what is doubtful: as found, but for columns changed by hand, and as they are now."""
     lines, special = options.lines, [options.row_names]
     special += [lines.case, lines.time, lines.variable] if lines else []
-    unchanged = [d for d in found.problems if d.code in ABOUT_ROWS or d.column not in state.edits]
+    unchanged = [d for d in found.problems if is_about_rows(d) or d.column not in state.edits]
     doubts = {(doubt.code, doubt.column): doubt for doubt in (*checked, *unchanged)}
     return [
         doubt
         for doubt in doubts.values()
-        if not (doubt.code == "repeated ids" and lines)
-        and not (doubt.code == "may name the rows" and doubt.column in special)
+        if not (doubt.code == REPEATED_IDS.code and lines)
+        and not (doubt.code == MAY_NAME_THE_ROWS.code and doubt.column in special)
     ]
 
 

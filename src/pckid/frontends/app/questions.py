@@ -10,8 +10,9 @@ from pckid.frontends.app.decisions import GivenAnswer, TableState, find_answers,
 from pckid.frontends.app.kept import chosen
 from pckid.frontends.app.wording import escape
 from pckid.frontends.options import CaseOptions
+from pckid.frontends.questions import write_evidence
 from pckid.frontends.tables.findings import Doubt
-from pckid.frontends.wording import write_alike, write_evidence
+from pckid.frontends.wording import write_alike
 
 _MAX_ROUNDS = 5
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pckid._utils.commands import write_command
+from pckid.frontends.cases import prepare_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
-from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.preparing import with_outcomes
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.table import FileTable

@@ -8,15 +8,16 @@ import streamlit as st
 from pckid._utils.text import counted
 from pckid.frontends.app import decisions, jobs
 from pckid.frontends.app.columns import edit_columns
-from pckid.frontends.app.decisions import ABOUT_ROWS, TableState
+from pckid.frontends.app.decisions import TableState
 from pckid.frontends.app.kept import kept, ours
 from pckid.frontends.app.questions import ask
 from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.upload import Opened, ask_for_file, begin_anew, open_as_asked, state_of
 from pckid.frontends.app.wording import escape, escape_lines
 from pckid.frontends.app.work import find_groups
+from pckid.frontends.inspection import TableInspection, inspect_table
 from pckid.frontends.options import OPTIONS, CaseOptions
-from pckid.frontends.tables.inspection import TableInspection, inspect_table
+from pckid.frontends.questions import is_about_rows
 
 FIND_OUT, MORE = "Find out", "More"
 _MAX_KEPT = 8
@@ -56,7 +57,7 @@ def draw_table(upload: Upload) -> None:
     key = "check", opened.upload, used
     checked, refused = _once(key, decisions.check_options, opened.table, used)
     asked = decisions.open_questions(decisions.list_doubts(found, state, checked, options), state)
-    of_columns = [doubt for group in asked for doubt in group if doubt.code not in ABOUT_ROWS]
+    of_columns = [doubt for group in asked for doubt in group if not is_about_rows(doubt)]
     with columns:
         edit_columns(found, state, choices, of_columns)
     with questions:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from pckid._utils.text import brief, counted, join_words
 from pckid.frontends.app.decisions import ROLES
+from pckid.frontends.dialect import Dialect
 from pckid.frontends.options import OPTIONS, Fix
-from pckid.frontends.wording import Dialect
 
 LIMITS = {"value": "the limit itself", "half": "half of those with <", "missing": "missing"}
 """What becomes of limits among numbers."""

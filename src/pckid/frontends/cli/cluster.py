@@ -21,6 +21,7 @@ from pckid.acquisition import NextCell, next_cells
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
+from pckid.frontends.cases import prepare_table
 from pckid.frontends.cli.messages import (
     holding_notes,
     note,
@@ -33,13 +34,13 @@ from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
 from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
+from pckid.frontends.preparing import with_outcomes
+from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
-from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.datasets import is_large, open_dataset
 from pckid.frontends.tables.findings import advice
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.preparing import with_outcomes
 from pckid.frontends.tables.writing import table_format
 from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
@@ -182,7 +183,7 @@ def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -
     problems = []
     for each in prepared.problems:
         left = [name for name in each.data.get("columns", ()) if name not in (logs or ())]
-        if each.code != "long tails":
+        if each.code != LONG_TAILS.code:
             problems.append(each)
         elif left:
             problems.append(each._replace(column=left[0], data={"columns": left}))

@@ -265,7 +265,7 @@ def demo(out: str) -> None:
     from pckid._utils.commands import write_command
     from pckid.data import penguins_path
     from pckid.frontends.cli.outputs import open_writer
-    from pckid.frontends.tables.preparing import prepare
+    from pckid.frontends.preparing import prepare
     from pckid.frontends.tables.scanning import open_table
 
     os.makedirs(out, exist_ok=True)

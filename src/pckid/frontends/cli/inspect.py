@@ -17,9 +17,11 @@ from pckid._utils.answers import find_order
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
+from pckid.frontends.cases import prepare_table
 from pckid.frontends.cli.messages import print_json
 from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.words import SHELL, open_and_tell
+from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.options import (
     CaseOptions,
     ColumnOptions,
@@ -27,13 +29,12 @@ from pckid.frontends.options import (
     list_given,
     pick_options,
 )
-from pckid.frontends.tables.cases import prepare_table
+from pckid.frontends.questions import write_advice, write_evidence
+from pckid.frontends.questions.no_numbers import NO_NUMBERS
+from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.tables.findings import Doubt, advice
-from pckid.frontends.tables.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.wording import (
     explain_reading,
-    write_evidence,
-    write_fix,
     write_problems,
     write_row_count,
 )
@@ -84,7 +85,7 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
         {
             "kind": problem.code,
             "evidence": write_evidence(problem),
-            "fix": write_fix(problem, SHELL),
+            "fix": write_advice(problem, SHELL),
             "options": [SHELL.write([fix]) for fix in problem.fix],
             "stops": problem.stops,
         }
@@ -110,7 +111,7 @@ def cluster_command(
     leave nothing to cluster by, only what stops a run is settled.
     """
     for doubt in found.problems:
-        if doubt.code == "repeated ids" and "time" in doubt.data and columns.lines is None:
+        if doubt.code == REPEATED_IDS.code and columns.lines is None:
             columns = _group_lines(found, columns, doubt)
     fixes, advised = found.fixes, {problem.column for problem in found.problems if problem.fix}
     if advised >= {column.name for column in found.columns if column.used}:
@@ -204,7 +205,7 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
     for column in columns:
-        by_type = any(problem.code == "no numbers" for problem in column.problems)
+        by_type = any(problem.code == NO_NUMBERS.code for problem in column.problems)
         unread = "no numbers" if by_type else "text"
         cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
         if column.is_read:

@@ -1,15 +1,14 @@
-"""Tables in files: read whole, converted column by column, and what is doubtful is listed.
+"""Tables in files: read whole, and converted column by column; and written back.
 
-    source ─▶ open_table(ReadOptions) ─▶ FileTable ─▶ prepare(ColumnOptions) ─▶ Prepared
+    source ─▶ open_table(ReadOptions) ─▶ FileTable ─▶ read_columns(ReadingRules) ─▶ Columns
 
 Opening: `sources` has the bytes; `scanning` calls the reader that knows the format, `text` (with
 `headers`, which finds the names of columns), `workbooks` or `binary`. Readers that a damaged file
 can crash run in the process of `isolation`. `table` says where rows come from.
 
-Preparing: `choosing` takes the options; `kinds` finds out what columns hold (`numbers`, `formats`,
-`dates`, `meanings`) and reads them; `problems` and `shapes` list what is doubtful, as data of
-`findings`; `preparing` puts it together in a `prepared.Prepared`, `cases` that of lines of cases.
+Converting: `choosing` takes the options; `kinds` finds out what columns hold (`numbers`, `formats`,
+`dates`, `meanings`) and reads them. `findings` and `prepared` are what comes out, as data.
 
-Besides: `inspection` describes all columns, `datasets` opens what is too large to be read whole,
-`writing` and `workbook_writing` write tables back.
+Besides: `datasets` opens what is too large to be read whole, `writing` and `workbook_writing` write
+tables back.
 """

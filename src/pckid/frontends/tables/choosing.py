@@ -12,12 +12,11 @@ import numpy as np
 from pckid._utils.text import brief, list_first
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, Fix
-from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.formats import FORMATS, fold_unit
+from pckid.frontends.tables.findings import Fact
+from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.tables.kinds import (
     DATE_CHOICES,
     Columns,
-    Reading,
     ReadingRules,
     read_columns,
 )
@@ -261,23 +260,6 @@ def _match_categories(texts: Iterable[str], known: Sequence[Any]) -> dict[str, s
     categories = {plain(category): category for category in exact if n_alike[plain(category)] == 1}
     others = {text: categories.get(plain(text)) for text in texts if text not in exact}
     return {text: category for text, category in others.items() if category is not None}
-
-
-def find_other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) -> list[Doubt]:
-    """List the columns that are not in the units of the model's own table.
-
-    Numbers without a unit are taken to be in that of the others, except for percentages: without
-    their sign they may be fractions.
-    """
-    found = []
-    for name, reading in readings.items():
-        if reading.kind != "number":
-            continue
-        unit, expected = reading.choice.unit if reading.choice else "", units.get(name, "")
-        differs = unit and expected and fold_unit(unit) != fold_unit(expected)
-        if differs or (unit != expected and {unit, expected} == {"", "%"}):
-            found.append(Doubt("other unit", name, (), {"unit": unit, "expected": expected}))
-    return found
 
 
 def _refuse_absent(table: FileTable, used: Sequence[str], needed: Sequence[str]) -> None:

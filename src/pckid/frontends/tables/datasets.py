@@ -18,6 +18,7 @@ from pckid._utils.text import brief, join_words
 from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.options import ColumnOptions, Fix, ReadOptions
+from pckid.frontends.preparing import prepare, prepare_once
 from pckid.frontends.tables.binary import ARROW, PARQUET, find_files
 from pckid.frontends.tables.choosing import check_tokens, choose_columns
 from pckid.frontends.tables.findings import Fact, advice
@@ -29,7 +30,6 @@ from pckid.frontends.tables.numbers import (
     split_token,
 )
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.preparing import prepare, prepare_once
 from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.tables.sources import Source
 from pckid.frontends.tables.table import FileTable, Part

@@ -1,4 +1,4 @@
-"""What is found about a table, as data: facts and doubts; `frontends.wording` has the words."""
+"""What is found about a table, as data: facts and doubts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ class Fact(NamedTuple):
 class Doubt(NamedTuple):
     """Something wrong or doubtful about a table, and what settles it."""
 
-    code: str  # `frontends.wording` has a sentence for each
+    code: str  # of one of `frontends.questions`
     column: str  # or the first of several
     rows: tuple[int, ...] = ()  # that show it, counted from 1; often the first alone, or none
     data: Mapping[str, Any] = {}

@@ -5,20 +5,19 @@
 Nothing here knows a front end: problems, notes and fixes are data.
 """
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from pckid.frontends.options import ColumnOptions, Fix, take_as_missing
+from pckid.frontends.questions import QUESTIONS, ask_questions
+from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
+from pckid.frontends.questions.nothing_left import NOTHING_LEFT
+from pckid.frontends.questions.question import Seen
+from pckid.frontends.questions.rows_below_names import ROWS_BELOW_NAMES
 from pckid.frontends.tables.choosing import (
     Known,
     choose_columns,
-    find_other_units,
     find_unmatched,
     match_known_categories,
     read_rules,
@@ -26,23 +25,10 @@ from pckid.frontends.tables.choosing import (
     use_known_columns,
 )
 from pckid.frontends.tables.findings import Doubt, Fact, advice
-from pckid.frontends.tables.kinds import Columns, Reading, read_columns
-from pckid.frontends.tables.meanings import find_lines
-from pckid.frontends.tables.numbers import (
-    WORDS,
-    holds_token,
-    is_text,
-    split_token,
-)
+from pckid.frontends.tables.kinds import Reading, read_columns
+from pckid.frontends.tables.numbers import WORDS
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.problems import (
-    ABOUT_USE,
-    find_known_groups,
-    find_problems,
-    find_rows_below_names,
-)
-from pckid.frontends.tables.shapes import find_shapes
-from pckid.frontends.tables.table import FileTable, count_different, release_memory
+from pckid.frontends.tables.table import FileTable, release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
@@ -89,11 +75,10 @@ def with_outcomes(found: Prepared, names: Sequence[str]) -> Prepared:
         return found
     rules = found.rules._replace(kept=found.rules.kept.union(names))
     _, columns = read_columns(found.table, names, rules, always=names)
-    doubts = []
-    for doubt in find_problems(columns, rules, found.table):
-        if doubt.code == "code for missing":
-            fix = tuple(take_as_missing(each.choice, doubt.column) for each in doubt.fix)
-            doubts.append(doubt._replace(fix=fix))
+    doubts = [
+        doubt._replace(fix=tuple(take_as_missing(each.choice, doubt.column) for each in doubt.fix))
+        for doubt in CODE_FOR_MISSING.find(Seen(found.table, columns, rules))
+    ]
     fixes = advice(doubts)
     if not fixes or not found.options.take_advice:
         return replace(found, problems=(*found.problems, *doubts))
@@ -130,22 +115,16 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     row_names = options.row_names
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
-    problems = find_problems(columns, rules, table) if read else []
-    if options.lines is None:
-        problems += [] if known or options.row_names else find_lines(table, columns, readings)
-        problems += [] if known else find_shapes(columns, problems)
-        groups = None if known or options.known else find_known_groups(columns, rules)
-        problems += [groups] if groups else []
-    else:
+    problems = ask_questions(Seen(table, columns, rules, readings, options, known))
+    if options.lines is not None:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     release_memory(table)
-    if not used:
-        problems = [Doubt("nothing left", names[0], stops=True)]
-    rows_below = find_rows_below_names(problems, columns, table)
-    if rows_below is not None:  # What they hide shows at once.
-        table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
-        below = prepare_once(table, options, known)
-        return replace(below, problems=(rows_below, *below.problems))
+    problems = [each for each in problems if each.code == NOTHING_LEFT.code] or problems
+    below = next((each for each in problems if each.code == ROWS_BELOW_NAMES.code), None)
+    if below is not None:  # What they hide shows at once.
+        table = table.without_first(table.n_skipped + below.data["n_rows"])
+        found = prepare_once(table, options, known)
+        return replace(found, problems=(below, *found.problems))
     joined = [
         Fact("spellings_joined", {"column": name, "texts": texts})
         for name, texts in columns.joined.items()
@@ -153,8 +132,6 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
-        given = {split_token(token, table.names)[1] for token in options.na_values}
-        problems += _find_words(table, columns, given)
         facts = []
         for name, texts in columns.counts.items():
             if words := {text: n for text, n in texts.items() if text.lower() in WORDS}:
@@ -162,7 +139,6 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     else:
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
-        problems += find_other_units(known.units, columns.readings)
     weights = None
     if options.weights is not None:
         weights = read_weight_column(table, options.weights, rules.missing)
@@ -183,7 +159,7 @@ def _settle(
         if problem.column in names
         else problem
         for problem in problems
-        if problem.column not in names or problem.code not in ABOUT_USE
+        if problem.column not in names or not QUESTIONS[problem.code].about_use
     ]
 
 
@@ -201,30 +177,3 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
             yield Fact("left_out", {"why": kind, "columns": by_reason[kind]})
     for names in ways.values():
         yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
-
-
-def _find_words(table: FileTable, columns: Columns, given: Collection[str]) -> Iterator[Doubt]:
-    """Report words for missing, but those given, that may be categories: NA beside EU and AS.
-
-    They are as frequent as the categories of their column, but for chance, and no other column
-    holds them.
-    """
-    for name, counts in columns.counts.items():
-        column = table.data.column(name)
-        usual = float(np.median([*counts.values()])) if counts else 0.0
-        n_missing = len(column) - counts.total()
-        if not usual or not is_text(column.type) or not _is_as_frequent(n_missing, usual):
-            continue
-        texts, n_cells = count_different(pc.utf8_trim_whitespace(column.cast(pa.string())))
-        for text, n in zip(texts.to_pylist(), n_cells.tolist(), strict=True):
-            is_word = text.isalpha() and text not in counts and text not in given
-            others = (other for other in table.names if other != name)
-            if not is_word or not _is_as_frequent(n, usual):
-                continue
-            if not any(holds_token(table, other, text) for other in others):
-                yield Doubt("word for missing", name, (), {"text": text, "n_cells": n})
-
-
-def _is_as_frequent(n_cells: int, usual: float) -> bool:
-    """Whether there are as many cells as `usual`, less at most the difference's deviation."""
-    return usual - n_cells <= math.sqrt(usual + n_cells)

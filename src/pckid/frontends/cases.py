@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.frontends.options import CaseOptions, ColumnOptions
+from pckid.frontends.preparing import prepare
+from pckid.frontends.questions.too_many_categories import TOO_MANY_CATEGORIES
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.preparing import prepare
 from pckid.frontends.tables.table import FileTable, as_whole, name_row, null_where
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def prepare_table(
         of_lines = Known((*measured, *form.static), texts, known.units)
     found = prepare(table, options, of_lines)
     # Texts that change within cases are no categories, however many they are.
-    if any(problem.stops and problem.code != "too many categories" for problem in found.problems):
+    if any(
+        problem.stops and problem.code != TOO_MANY_CATEGORIES.code for problem in found.problems
+    ):
         return found
     return _gather_cases(found, lines, known and known.form)
 
@@ -89,7 +92,7 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
     problems = tuple(
         problem
         for problem in lines.problems
-        if problem.code != "too many categories" or problem.column in series.static
+        if problem.code != TOO_MANY_CATEGORIES.code or problem.column in series.static
     )
     return replace(found, notes=lines.notes, problems=problems, series=series, lines=lines)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from pckid._utils.answers import MAX_CATEGORIES, find_order, list_categories
 from pckid.describe.columns import missing_patterns, summarise_column
+from pckid.frontends.cases import prepare_table
 from pckid.frontends.options import ColumnOptions, Fix
-from pckid.frontends.tables.cases import prepare_table
 from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.kinds import NUMERIC, Reading, text_column
 from pckid.frontends.tables.numbers import NotNumbers, try_columns

@@ -1,0 +1,58 @@
+"""Words around a profile: above its columns, and below it."""
+
+from typing import TYPE_CHECKING
+
+from pckid._utils.text import counted
+from pckid.profiles.columns import NumberProfile
+
+if TYPE_CHECKING:
+    from pckid.profiles.profile import ClusterHead, Profile
+
+MAX_WIDE = 7  # clusters that have room for quartiles and words
+
+
+def write_sizes(profile: "Profile", head: "ClusterHead") -> str:
+    """Write how many rows a cluster has: "151 rows · 44 %"."""
+    few = len(profile.clusters) <= MAX_WIDE
+    rows = counted(head.n_rows, profile.thing) if few else f"{head.n_rows:,}"
+    return f"{rows} · {100 * head.share:.0f} %"
+
+
+def write_again(profile: "Profile", head: "ClusterHead") -> str:
+    """Write how often a cluster is found again; nothing where that was not assessed."""
+    if head.found_again is None:
+        return ""
+    times = round(head.found_again * profile.n_resamples)
+    if len(profile.clusters) > MAX_WIDE:
+        return f"again {times}/{profile.n_resamples}"
+    return f"found again {times} of {profile.n_resamples}"
+
+
+def measure_name(profile: "Profile") -> tuple[str, str]:
+    """Say what the cells hold, and what stands beside it."""
+    if any(isinstance(column, NumberProfile) and column.is_mean for column in profile.columns):
+        return "Mean", "± standard deviation"
+    if any(isinstance(column, NumberProfile) for column in profile.columns):
+        return "Median", "middle half"
+    return "Commonest", "share"
+
+
+def group_name(place: int) -> str:
+    """Name a group by its place: "Group A"."""
+    return f"Group {chr(65 + place % 26)}"
+
+
+def describe_tints(profile: "Profile") -> str:
+    """Say what comes first and what the colours mean."""
+    if len(profile.clusters) == 1:
+        return "From observed values alone."
+    graded = any(
+        column.cell(head.number).level for column in profile.columns for head in profile.clusters
+    )
+    if not graded:
+        return "From observed values alone. No cluster differs by more than noise would."
+    return (
+        "From observed values alone; columns that tell the clusters apart most come first. "
+        f"Tint: the {profile.thing}s of the cluster lie higher (orange, ▲) or lower (blue, ▼) than "
+        "the others, or hold the answer more or less often, by more than noise would."
+    )
