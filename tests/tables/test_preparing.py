@@ -5,6 +5,7 @@ import pytest
 
 from pckid.exceptions import OptionError
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import (
     ColumnOptions,
     Fix,
@@ -15,7 +16,6 @@ from pckid.frontends.options import (
 from pckid.frontends.preparing import prepare, with_outcomes
 from pckid.frontends.questions.earlier_result import NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.choosing import Known
-from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import explain_reading
 
 

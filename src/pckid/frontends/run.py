@@ -36,6 +36,10 @@ from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Fact
+from pckid.frontends.formats.table import name_row
+from pckid.frontends.formats.writing import TableWriter
+from pckid.frontends.formats.written import Share, Sheets
 from pckid.frontends.options import list_given
 from pckid.frontends.placing import describe_reading
 from pckid.frontends.questions import write_advice, write_evidence
@@ -48,12 +52,8 @@ from pckid.frontends.results import (
     write_batches,
     write_rows_of,
 )
-from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared, date_form
-from pckid.frontends.tables.table import name_row
-from pckid.frontends.tables.workbook_writing import Share, Sheets
-from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import describe_origin, write_note
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.cells import as_text

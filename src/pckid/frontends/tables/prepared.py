@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pckid.frontends.formats.findings import Doubt, Fact
+from pckid.frontends.formats.table import FileTable, TextFormat
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.findings import Doubt, Fact
 from pckid.frontends.tables.kinds import (
     Reading,
     ReadingRules,
     read_columns,
     text_column,
 )
-from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.text import TextFormat
 from pckid.input.cells import as_text
 
 
