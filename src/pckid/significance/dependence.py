@@ -1,5 +1,4 @@
-"""How rows depend on each other: pixels on their neighbours, hours on the hour before, visits on
-the same person.
+"""How rows depend on each other: pixels on their neighbours, visits on those of the same person.
 
 Such rows resemble each other without any cluster. So null tables get the rows' own dependence: each
 leading component of the columns has a correlation between rows,
