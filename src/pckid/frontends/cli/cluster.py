@@ -33,15 +33,16 @@ from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
+from pckid.frontends.datasets import open_dataset
+from pckid.frontends.formats.batches import is_large
+from pckid.frontends.formats.findings import advice
+from pckid.frontends.formats.writing import check_output
 from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.choosing import named_columns
-from pckid.frontends.tables.datasets import is_large, open_dataset
-from pckid.frontends.tables.findings import advice
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.writing import table_format
 from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
 from pckid.reporting.missing_cells import write_instability
@@ -64,7 +65,9 @@ def run_cluster(given: SimpleNamespace) -> None:
     with holding_notes(given.quiet):
         prepared, rows = _open(estimator, given, reading, columns, in_memory)
         if given.file:  # so that too many rows show before the work
-            table_format(given.file, prepared.table.n_rows if rows is None else None)
+            table = prepared.table
+            n_rows = table.n_rows if rows is None else 0
+            check_output(given.file, n_rows, table.own_names)
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)

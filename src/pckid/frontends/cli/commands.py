@@ -265,8 +265,8 @@ def demo(out: str) -> None:
     from pckid._utils.commands import write_command
     from pckid.data import penguins_path
     from pckid.frontends.cli.outputs import open_writer
+    from pckid.frontends.formats.opening import open_table
     from pckid.frontends.preparing import prepare
-    from pckid.frontends.tables.scanning import open_table
 
     os.makedirs(out, exist_ok=True)
     suffix = "xlsx" if find_spec("xlsxwriter") else "csv"

@@ -23,9 +23,9 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.descriptions import ClusterDescription
 from pckid.frontends.cli.messages import echo
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt, advice
 from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
-from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.wording import write_problems, write_row_count
 from pckid.reporting.agreement import write_agreement
 from pckid.say.verdict import mark_verdict, write_finding, write_reason

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from open_tables import read_source, write_table
 
 from pckid.exceptions import TableError
-from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.text import TextFormat
-from pckid.frontends.tables.writing import TableWriter, table_format
+from pckid.frontends.formats.registry import PARQUET, TEXT, find_output
+from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import FileTable, TextFormat
+from pckid.frontends.formats.writing import TableWriter
 
 cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
@@ -66,7 +66,7 @@ def test_a_number_or_a_missing_value_is_no_formula(text, escaped):
 def written_data(kind, parts):
     """Write texts with their numbers, part by part, and read them back."""
     file = io.BytesIO()
-    with TableWriter(file, kind=kind) as writer:
+    with TableWriter(file, ending=f".{kind}") as writer:
         for texts, values in parts:
             table = FileTable(pa.table({"a": texts, "b": ["x"] * len(texts)}))
             writer.write(table, {}, {"a": np.array(values, dtype=float)})
@@ -125,12 +125,12 @@ def test_compressed_text_is_the_same_every_time(tmp_path, codec):
 
 
 def test_format_follows_the_name():
-    assert table_format("x.csv") == ("csv", None)
-    assert table_format("x.y.TSV.gz") == ("tsv", "gzip")
-    assert table_format("x.parquet") == ("parquet", None)
+    assert find_output("x.csv") == (TEXT, ".csv", None)
+    assert find_output("x.y.TSV.gz") == (TEXT, ".tsv", "gzip")
+    assert find_output("x.parquet") == (PARQUET, ".parquet", None)
     for name in ("x", "x.docx", "x.parquet.gz", "csv"):
         with pytest.raises(TableError, match="no known ending"):
-            table_format(name)
+            find_output(name)
 
 
 def test_a_workbook_keeps_what_cells_are(tmp_path):
@@ -147,7 +147,7 @@ def test_a_workbook_keeps_what_cells_are(tmp_path):
     path = tmp_path / "t.xlsx"
     with open(path, "wb") as file:
         table = FileTable(pa.table(columns))
-        write_table(file, table, {"cluster": np.array([0, -1, 1])}, kind="xlsx", origin="{}")
+        write_table(file, table, {"cluster": np.array([0, -1, 1])}, ending=".xlsx", origin="{}")
     assert read_source(str(path)).data.to_pydict() == {
         "text": ["=1+1", None, "http://a.b"],
         "number": [1.5, None, None],
@@ -167,7 +167,7 @@ def test_a_text_too_long_for_a_cell_is_cut_with_a_warning(tmp_path):
         open(tmp_path / "t.xlsx", "wb") as file,
         pytest.warns(UserWarning, match=r"1 text\(s\) .* 32,767 "),
     ):
-        write_table(file, table, {}, kind="xlsx")
+        write_table(file, table, {}, ending=".xlsx")
 
 
 def test_texts_for_missing_are_kept_in_a_workbook(tmp_path):
@@ -176,7 +176,7 @@ def test_texts_for_missing_are_kept_in_a_workbook(tmp_path):
     numbers = {"a": np.array([1.5, *[np.nan] * 5])}
     path = tmp_path / "t.xlsx"
     with path.open("wb") as file:
-        write_table(file, table, {"cluster": np.arange(6)}, kind="xlsx", numbers=numbers)
+        write_table(file, table, {"cluster": np.arange(6)}, ending=".xlsx", numbers=numbers)
     found = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python()
     assert [row[0] for row in found] == ["a", 1.5, "k.A.", "", -999, "", "nan"]
 
@@ -186,6 +186,6 @@ def test_nanoseconds_are_written(kind):
     column = pa.array([1_706_702_400_000_000_001, None], pa.timestamp("ns"))
     table = FileTable(pa.table({"a": column, "b": [1, 2]}))
     file = io.BytesIO()
-    write_table(file, table, {}, kind=kind)
+    write_table(file, table, {}, ending=f".{kind}")
     found = read_source(Source("t", stored=file.getvalue())).data["a"]
     assert str(found[0]).startswith("2024-01-31 12:00:00")

@@ -7,16 +7,13 @@ import math
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Integral, Real
-from types import MappingProxyType
 from typing import Any, BinaryIO
 
-import pyarrow as pa
-
 from pckid.exceptions import TableError
+from pckid.frontends.formats.written import NewRows, Share, Writer, Writing, list_values
 
 MAX_ROWS = 1 << 20  # of a sheet, its header among them
 MAX_COLUMNS = 1 << 14
@@ -24,9 +21,6 @@ _MAX_TEXT_LENGTH = 32_767
 _MAX_WHOLE = 2**53
 # A table that is written twice gives the same bytes.
 _CREATED = datetime.datetime(2000, 1, 1)
-
-Sheets = Mapping[str, Sequence[Sequence[Any]]]
-"""Further sheets by name: rows of cells, the first of them the header; a share is a `Share`."""
 
 
 def refuse_many_rows(n_rows: int) -> None:
@@ -36,15 +30,6 @@ def refuse_many_rows(n_rows: int) -> None:
             f"A sheet of .xlsx takes {MAX_ROWS - 1:,} rows, and the table has more. Write .csv or "
             ".parquet."
         )
-
-
-def list_values(column: Any) -> list[Any]:
-    """List the values of a column; times of nanoseconds, which Python lacks, to the microsecond."""
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    if pa.types.is_duration(column.type) and column.type.unit == "ns":
-        column = column.cast(pa.duration("us"), safe=False)
-    return column.to_pylist()
 
 
 def _as_it_was(text: Any) -> Any:
@@ -58,24 +43,22 @@ def _as_it_was(text: Any) -> Any:
     return number if math.isfinite(number) else str(text)
 
 
-class Share(float):
-    """A number that is shown in percent."""
+class WorkbookWriter(Writer):
+    """Writes the rows of a table to the first sheet of a workbook, part by part.
 
-
-class WorkbookWriter:
-    """Write the rows of a table to the first sheet of a workbook, part by part.
-
-    Further sheets are written after it; `origin` is kept as the workbook's comment.
+    Further sheets are written after it; what made the rows is kept as the workbook's comment.
     """
 
-    def __init__(self, file: BinaryIO, sheets: Sheets, origin: str | None) -> None:
-        self._stack = ExitStack()
+    has_typed_cells = True
+
+    def __init__(self, file: BinaryIO, how: Writing) -> None:
+        super().__init__()
         # Beside the file, in a folder that nobody else may open, removed in the end.
         beside = os.path.dirname(file.name) if isinstance(getattr(file, "name", 0), str) else None
         folder = tempfile.TemporaryDirectory(prefix=".pckid-", suffix=".tmp", dir=beside)
         options = {
             "constant_memory": True,
-            "tmpdir": self._stack.enter_context(folder),
+            "tmpdir": self.enter_context(folder),
             "strings_to_formulas": False,
             "strings_to_numbers": False,
             "strings_to_urls": False,
@@ -83,10 +66,10 @@ class WorkbookWriter:
         import xlsxwriter
 
         self._book = xlsxwriter.Workbook(file, options)
-        self._book.set_properties({"created": _CREATED, "comments": origin or ""})
+        self._book.set_properties({"created": _CREATED, "comments": how.origin or ""})
         self._formats = {
-            name: self._book.add_format(how)
-            for name, how in {
+            name: self._book.add_format(shown)
+            for name, shown in {
                 "header": {"bold": True, "bottom": 1},
                 "date": {"num_format": "yyyy-mm-dd"},
                 "datetime": {"num_format": "yyyy-mm-dd hh:mm:ss"},
@@ -95,30 +78,30 @@ class WorkbookWriter:
                 "figure": {"num_format": "0.00"},
             }.items()
         }
-        self._sheets, self._table, self._n_rows, self._n_cut = sheets, None, 0, 0
-
-    def __enter__(self) -> WorkbookWriter:
-        return self
+        self._sheets, self._table, self._n_rows, self._n_cut = how.sheets, None, 0, 0
 
     def __exit__(self, *error: Any) -> None:
-        with self._stack:
+        try:
             if error[0] is None:
                 self._finish()
             elif self._table is not None:
                 # Where rows wait for the end; nothing is written of them.
                 self._table.row_data_fh.close()
+        finally:
+            super().__exit__(*error)
 
-    def write_table(self, data: Any, texts: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Write some rows; all parts have the same columns.
+    def write(self, rows: NewRows) -> None:
+        """Write some rows.
 
-        Cells without a number are written as their columns in `texts` have them, such as "n/a".
+        Cells without a number, in a column that numbers hold, are written as they came: "n/a".
         """
+        data = rows.data
         if self._table is None:
             self._table = self._add_sheet("table", data.column_names)
         refuse_many_rows(self._n_rows + data.num_rows)
         columns = [list_values(column) for column in data.columns]
-        for name, column in texts.items():
-            j, as_read = data.column_names.index(name), column.to_pylist()
+        for name in rows.held:
+            j, as_read = data.column_names.index(name), rows.kept.column(name).to_pylist()
             columns[j] = [
                 _as_it_was(text) if cell is None else cell
                 for cell, text in zip(columns[j], as_read, strict=True)

@@ -19,8 +19,8 @@ from open_tables import read_source, scan_table
 from tiers import one_in
 
 from pckid.exceptions import TableError
-from pckid.frontends.tables import isolation
-from pckid.frontends.tables.sources import Source
+from pckid.frontends.formats import isolation
+from pckid.frontends.formats.sources import Source
 
 GIGABYTE = 1 << 30
 
@@ -70,12 +70,12 @@ HOSTILE = {
 READ = """
 import json, resource, sys
 from pckid.exceptions import TableError
-from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.formats.opening import open_table
 try:
     open_table(sys.argv[1])
 except TableError as error:
     said = str(error)
-from pckid.frontends.tables import isolation
+from pckid.frontends.formats import isolation
 isolation.close_idle()
 who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 used = [resource.getrusage(w) for w in who]
@@ -183,8 +183,8 @@ def test_a_forked_process_starts_its_own(tmp_path):
     path = str(tmp_path / "t.parquet")
     pq.write_table(pa.table({"a": range(9)}), path)
     script = (
-        "import os, sys\nfrom pckid.frontends.tables import isolation\n"
-        "from pckid.frontends.tables.scanning import open_table\n"
+        "import os, sys\nfrom pckid.frontends.formats import isolation\n"
+        "from pckid.frontends.formats.opening import open_table\n"
         "open_table(sys.argv[1]); mine = isolation._idle[0]\n"
         "if os.fork() == 0:\n"
         "    open_table(sys.argv[1]); os._exit(isolation._idle[0] is mine)\n"

@@ -18,13 +18,13 @@ from pyarrow.feather import write_feather
 
 from pckid import read_table
 from pckid.exceptions import OptionError, TableError
+from pckid.frontends.formats import text
+from pckid.frontends.formats.headers import unique_names
+from pckid.frontends.formats.opening import open_table
+from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import TextFormat
 from pckid.frontends.options import ReadOptions, pairs_of
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables import text
-from pckid.frontends.tables.headers import unique_names
-from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.text import TextFormat
 
 PLAIN = b"a,b\n1,2\n3,\n"
 # Few signs, so that quotes stand at all odd places.

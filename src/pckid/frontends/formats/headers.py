@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pckid.frontends.tables.findings import Fact
+from pckid.frontends.formats.findings import Fact
 
 Grid = list[list[Any]]
 Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column) from 0

@@ -9,10 +9,11 @@ import pytest
 from open_tables import scan_table
 
 from pckid.exceptions import TableError
-from pckid.frontends.tables import binary, sources
-from pckid.frontends.tables.sources import Source
+from pckid.frontends.formats import sources, statistics
+from pckid.frontends.formats.registry import STATISTICS, TEXT, find_format
+from pckid.frontends.formats.sources import Source
 
-FILES = Path(__file__).parent / "files"
+FILES = Path(__file__).parents[1] / "tables" / "files"
 SURVEY = {
     "sex": ["male", "female", "male", None],
     "age": [30.5, None, 40.0, 50.0],
@@ -34,8 +35,8 @@ def test_labels_are_categories_and_declared_codes_are_missing(name):
 @pytest.mark.parametrize("at_once", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])
 def test_rows_come_in_parts(monkeypatch, name, at_once):
-    monkeypatch.setattr(binary, "_STAT_ROWS", at_once)
-    [table] = binary.parse_statfile(Source(str(FILES / name)))
+    monkeypatch.setattr(statistics, "_ROWS_AT_ONCE", at_once)
+    [table] = statistics.parse_statfile(Source(str(FILES / name)))
     assert table.to_pydict() == SURVEY
 
 
@@ -46,9 +47,8 @@ def test_a_transport_file_of_sas_has_no_labels():
 
 def test_the_magic_of_sas_is_known():
     start = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
-    assert (start + bytes(32)).startswith(binary.STATISTICS)
-    assert not b"a,b\n1,2\n".startswith(binary.STATISTICS)
-    assert not bytes(64).startswith(binary.STATISTICS)
+    assert find_format(start + bytes(32)) == STATISTICS
+    assert find_format(b"a,b\n1,2\n") == find_format(bytes(64)) == TEXT
 
 
 @pytest.mark.parametrize("version", [8, 10, 12, 13, 15])
@@ -63,7 +63,7 @@ def test_the_first_bytes_of_old_files_of_stata_are_a_version_and_an_order_of_byt
         (version, order)
         for version in range(256)
         for order in range(256)
-        if bytes([version, order, 1, 0]).startswith(binary.STATISTICS)
+        if find_format(bytes([version, order, 1, 0])) == STATISTICS
     ]
     assert known == [(version, order) for version in range(104, 116) for order in (1, 2)]
 

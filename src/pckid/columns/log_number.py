@@ -1,8 +1,10 @@
-"""Columns whose logarithm is taken: of values over several powers of ten, ratios tell rows apart.
+"""Numbers whose logarithm is taken: of values over several powers of ten, ratios tell rows apart.
 
 A *shift* for each column says what is taken of its numbers x: 0 is log x, 1 is log(1 + x), and
 `NO_LOG` is x itself.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +12,19 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import namespace
+from pckid.columns.number import Number
 
 NO_LOG = -1.0
+
+
+class LogNumber(Number):
+    """Columns of numbers that are log-normal within a component.
+
+    Logarithms are taken where rows are standardised, by `take_logs`, and undone where values are
+    given back, so that a mixture meets numbers.
+    """
+
+    name = "log number"
 
 
 def find_shifts(low: np.ndarray, logs: Mapping[int, str]) -> np.ndarray:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID
-from pckid.input.one_hot import find_one_hot_columns, with_one_hot
+from pckid.columns.one_hot import find_one_hot_columns
+from pckid.input.sample import with_one_hot
 from pckid.input.table import fit_scaling, standardise
 
 
@@ -112,7 +113,7 @@ def test_one_bad_row_does_not_change_the_clusters_of_all_others():
     expected = PCKID(2, random_state=0).fit_predict(X)
     X[0] = 1
     model = PCKID(2, random_state=0).fit(X)
-    assert (model._kernel.scaling.margins.one_hot > 0).all()
+    assert (model._kernel.scaling.column_model.one_hot_weight > 0).all()
     assert adjusted_rand_score(expected[1:], model.labels_[1:]) > 0.9
 
 
@@ -120,7 +121,7 @@ def test_weights_make_a_category_count_as_one_column(rng):
     codes = rng.choice(4, size=400, p=[0.1, 0.2, 0.3, 0.4]).astype(float)
     X = np.column_stack([rng.normal(size=400), dummies(codes) * 7 - 2, rng.random(400) < 0.5])
     scaling = with_one_hot(fit_scaling(X, two_values=True), X)
-    weights = scaling.margins.one_hot
+    weights = scaling.column_model.one_hot_weight
     assert (weights > 0).tolist() == [False, True, True, True, True, False]
     close(np.sum(weights**2), 1.0)
     table = standardise(X, scaling, "float64")
@@ -134,8 +135,8 @@ def test_weights_make_a_category_count_as_one_column(rng):
 def test_a_table_without_such_columns_has_no_weights():
     X = np.random.default_rng(0).normal(size=(30, 3))
     X[:, 2] = X[:, 2] > 0
-    assert with_one_hot(fit_scaling(X, two_values=True), X).margins.one_hot is None
-    assert with_one_hot(fit_scaling(X), X).margins.one_hot is None
+    assert with_one_hot(fit_scaling(X, two_values=True), X).column_model.one_hot_weight is None
+    assert with_one_hot(fit_scaling(X), X).column_model.one_hot_weight is None
 
 
 def test_coded_and_declared_categories_give_the_same_clusters():

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from pckid.exceptions import OptionError, TableError
+from pckid.frontends.datasets import open_dataset
+from pckid.frontends.formats.opening import open_table
+from pckid.frontends.formats.sources import Source
 from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.datasets import open_dataset
-from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sources import Source
 
 
 @pytest.fixture(params=["csv", "parquet"])

@@ -17,16 +17,16 @@ from tiers import one_in
 
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats import isolation, sources, workbooks
+from pckid.frontends.formats.headers import find_header
+from pckid.frontends.formats.opening import open_table
+from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import name_row
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables import isolation, sources, workbooks
-from pckid.frontends.tables.headers import find_header
-from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.table import name_row
 from pckid.frontends.wording import write_note
 
-FILES = Path(__file__).parent / "files"
+FILES = Path(__file__).parents[1] / "tables" / "files"
 REGIONS = {
     "region": ["North", "South", "West", "East"],
     "income": [12.5, 7.25, None, 9.0],

@@ -24,7 +24,7 @@ import pyarrow.ipc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.frontends.tables.sources import Source
+from pckid.frontends.formats.sources import Source
 
 # What a file may take to be read: in bytes of memory, and in seconds of processor time.
 _MEMORY, _MEMORY_PER_BYTE = 1 << 29, 64
@@ -34,7 +34,7 @@ _LOADING = 1 << 28  # memory of the child before it reads anything
 _MAX_KEPT = 1 << 22
 _MAX_THREADS = 4
 _PIPE = 1 << 20
-_CHILD = "from pckid.frontends.tables.isolation import serve_requests; serve_requests()"
+_CHILD = "from pckid.frontends.formats.isolation import serve_requests; serve_requests()"
 _idle: list[subprocess.Popen] = []
 
 

@@ -18,9 +18,9 @@ from open_tables import read_source, scan_table
 
 from pckid.exceptions import TableError
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.text import sniff
 from pckid.frontends.options import Fix
-from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.text import sniff
 from pckid.frontends.wording import write_note
 
 PLAIN = b"a,b\n1,2\n3,\n"

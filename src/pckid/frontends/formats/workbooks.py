@@ -23,17 +23,18 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.headers import Range, cell_text, find_header
-from pckid.frontends.tables.isolation import read_apart
-from pckid.frontends.tables.sources import Source, refuse_large, refuse_wide, require_library
-from pckid.frontends.tables.table import Part, Sheet, as_whole
+from pckid.frontends.formats.findings import Fact
+from pckid.frontends.formats.headers import Range, cell_text, find_header, unique_names
+from pckid.frontends.formats.isolation import read_apart
+from pckid.frontends.formats.sources import Source, refuse_large, refuse_wide, require_library
+from pckid.frontends.formats.table import FileTable, Part, Sheet, as_whole
+from pckid.frontends.formats.workbook_writing import WorkbookWriter, refuse_many_rows
+from pckid.frontends.formats.written import Writing
 
 if TYPE_CHECKING:  # The process that reads workbooks needs no more.
     from pckid.frontends.options import ReadOptions
 
-ZIP = b"PK\x03\x04"
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 _ROWS_AT_ONCE = 1 << 15
 _HEADER_ROWS = 100
@@ -68,28 +69,39 @@ class SheetTable(NamedTuple):
     facts: list[Fact]
 
 
-def read_sheet(
-    source: Source, given: ReadOptions
-) -> tuple[Any, tuple[Part, ...], tuple[Fact, ...]]:
-    """Read a sheet of a spreadsheet, or several: an Arrow table, and a part for each sheet."""
+def read(source: Source, given: ReadOptions) -> FileTable:
+    """Read a sheet of a spreadsheet, or several of the same columns: a part for each sheet."""
     require_library("python_calamine", "Reading spreadsheets", "excel")
     how = {key: getattr(given, key) for key in _OPTIONS}
     told, *tables = read_apart(parse_workbook, source, **how)
     parts: list[Part] = []
     for numbers, n_below, sheet in told["sheets"]:
         parts.append(Part(source, sum(len(p.numbers) for p in parts), numbers, n_below, sheet))
-    return pa.concat_tables(tables), tuple(parts), tuple(told["facts"])
+    names, renamed = unique_names(tables[0].column_names)
+    data = pa.concat_tables(tables).rename_columns(names)
+    return FileTable(data, None, tuple(parts), source.name, (*told["facts"], *renamed))
 
 
-def find_sheets(source: Source) -> tuple[list[str], int]:
+def list_choices(source: Source) -> tuple[list[str], int]:
     """List the sheets that a reader of a workbook sees, and the place of the one with the table."""
     require_library("python_calamine", "Reading spreadsheets", "excel")
     [(names, place)] = read_apart(parse_sheet_names, source)
     return names, place
 
 
+def check_output(path: str, how: Writing, n_rows: int, names: Sequence[str]) -> None:
+    """Refuse a table that does not fit a sheet, or that cannot be written here."""
+    require_library("xlsxwriter", "Writing .xlsx", "excel")
+    refuse_many_rows(n_rows)
+
+
+def open_writer(file: BinaryIO, how: Writing) -> WorkbookWriter:
+    """Write a workbook."""
+    return WorkbookWriter(file, how)
+
+
 def parse_sheet_names(source: Source) -> Iterator[tuple[list[str], int]]:
-    """Yield what `find_sheets` gives."""
+    """Yield what `list_choices` gives."""
     workbook = open_workbook(source)
     names = sheet_names(workbook)[1]
     yield names, names.index(choose_sheet(workbook, None, source.name)[0])
@@ -202,7 +214,7 @@ def _open_content(source: Source) -> BinaryIO:
 
 def _check_archive(file: BinaryIO, source: Source) -> None:
     """Refuse what is no spreadsheet, or says itself that it takes too much memory."""
-    if file.read(8) == OLE:
+    if file.read(8) == _OLE:
         if "EncryptedPackage".encode("utf-16-le") in file.read():
             raise TableError(source.name + _PROTECTED)
         return

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,10 +16,14 @@ import pyarrow.csv
 
 from pckid._utils.text import counted, list_first
 from pckid.exceptions import OptionError, TableError
+from pckid.frontends.formats.batches import Plan, RowSource
+from pckid.frontends.formats.findings import Fact
+from pckid.frontends.formats.headers import find_names, unique_names
+from pckid.frontends.formats.sources import Source, refuse_wide
+from pckid.frontends.formats.table import FileTable, Part, TextFormat
+from pckid.frontends.formats.text_writing import TextWriter
+from pckid.frontends.formats.written import Writing
 from pckid.frontends.options import Fix, ReadOptions
-from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.headers import find_names, unique_names
-from pckid.frontends.tables.sources import Source, refuse_wide
 
 # How files begin that are named like tables and are none; in lower case, without spaces.
 _NO_TABLES = {
@@ -32,6 +36,7 @@ _NO_TABLES = {
 }  # fmt: skip
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_RECORDS, _SAMPLE = 200, 1 << 20
+_HEAD = 1 << 22  # bytes by which a plan is made
 _LINE_END = re.compile(rb"\r\n?|\n")
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
@@ -45,25 +50,8 @@ _BYTES_PER_COLUMN = 1 << 10
 _BLOCK = 1 << 22
 
 
-class TextFormat(NamedTuple):
-    """How a text table separates cells and writes numbers, and how many lines stand above it."""
-
-    delimiter: str
-    decimal: str
-    n_columns: int
-    n_above: int = 0
-    is_data: bool = False  # whether the names may be data
-    encoding: str = "utf-8"
-    row_names: bool = False  # whether each line begins with a name that the header has no cell for
-
-
-def open_text(
-    source: Source, start: bytes, given: ReadOptions
-) -> tuple[Any, TextFormat, tuple[Fact, ...], Sequence[int]]:
-    """Find out how a text is written, and read it.
-
-    Gives its rows as texts, its format, notes, and the lines in which the rows begin.
-    """
+def read(source: Source, given: ReadOptions) -> FileTable:
+    """Find out how a text is written, and read it whole, with every cell as text."""
     if given.decimal not in (None, ".", ","):
         raise OptionError(f"{given.decimal!r} is neither '.' nor ','.", "decimal")
     delimiter, skip_first = given.delimiter, given.skip_first
@@ -76,7 +64,7 @@ def open_text(
             f"{delimiter!r} cannot separate cells. Give an ASCII character, no quote or line end.",
             "delimiter",
         )
-    content, encoding = _decode(source, start, given)
+    content, encoding = _decode(source, given)
     text = content[:_SAMPLE].decode("utf-8", "ignore")
     # The header counts whole, however long its names are.
     if "\n" not in text.lstrip("\r\n") or text.count('"') % 2:
@@ -103,11 +91,37 @@ def open_text(
         column, row, n_rows = swallowed
         told = {"column": column, "line": lines[row], "n_rows": n_rows}
         notes = *notes, Fact("quoted_rows", told)
-    return data, kind, notes, lines
+    parts = (Part(source, 0, lines, given.skip_last, unit="line"),)
+    return FileTable(data, kind, parts, source.name, notes)
 
 
-def _decode(source: Source, start: bytes, given: ReadOptions) -> tuple[bytes, str]:
+def open_rows(path: str, given: ReadOptions, plan: Plan) -> RowSource:
+    """Open a text in batches, its columns as the plan has them."""
+    import pyarrow.dataset as ds
+
+    first = b"".join(islice(Source(path).pieces(_HEAD), 1))
+    found = plan(Source(path, stored=first[: first.rfind(b"\n") + 1] or first))
+    kind, names = found.text, list(found.types)
+    form = ds.CsvFileFormat(
+        pyarrow.csv.ParseOptions(delimiter=kind.delimiter, newlines_in_values=False),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=names, encoding=kind.encoding, skip_rows=kind.n_above + given.header
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=found.types, null_values=found.missing, decimal_point=kind.decimal
+        ),
+    )
+    return ds.dataset(path, schema=pa.schema(list(found.types.items())), format=form)
+
+
+def open_writer(file: BinaryIO, how: Writing) -> TextWriter:
+    """Write delimited text."""
+    return TextWriter(file, how)
+
+
+def _decode(source: Source, given: ReadOptions) -> tuple[bytes, str]:
     """Give a text in UTF-8, without a byte-order mark, and how it was encoded."""
+    start = next(source.pieces(64), b"")
     begins = b"".join(start.removeprefix(codecs.BOM_UTF8).lower().split())
     what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
     if what is not None:

@@ -14,12 +14,23 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError
+from pckid.frontends.formats.findings import Fact
+from pckid.frontends.formats.sources import Source
 from pckid.frontends.options import Fix, ReadOptions, pairs_of
-from pckid.frontends.tables.findings import Fact
-from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.text import TextFormat
 
 _MANY_ROWS = 100_000
+
+
+class TextFormat(NamedTuple):
+    """How a text table separates cells and writes numbers, and how many lines stand above it."""
+
+    delimiter: str
+    decimal: str
+    n_columns: int
+    n_above: int = 0
+    is_data: bool = False  # whether the names may be data
+    encoding: str = "utf-8"
+    row_names: bool = False  # whether each line begins with a name that the header has no cell for
 
 
 class Sheet(NamedTuple):
