@@ -24,7 +24,14 @@ def check_outputs(
 ) -> None:
     """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
     files = [path for path in tables if path and path != "-"]
-    targets = [*files, *filter(None, others)]
+    check_paths(sources, [*files, *others])
+    for path in files:
+        check_output(path)
+
+
+def check_paths(sources: Sequence[str], outputs: Sequence[str | None]) -> None:
+    """Refuse files that would overwrite an input or each other, or that cannot be written."""
+    targets = [path for path in outputs if path]
     for path in targets:
         try:
             check_target(path, [source for source in sources if source != "-"])
@@ -45,8 +52,6 @@ def check_outputs(
             raise click.UsageError(
                 f"Standard output is {source!r}, the input. Write somewhere else."
             )
-    for path in files:
-        check_output(path)
 
 
 def _is_stream(path: str, stream: Any) -> bool:
