@@ -230,9 +230,7 @@ def choose_or_none(
         if units.values.shape[1] == 1:
             # Nothing but gaps tells groups in one column; the walk also drops after pieces of a
             # group.
-            n_separated = find_gaps(
-                units, labels, drawn.sample.entropy, levels=levels
-            ).n_separated
+            n_separated = find_gaps(units, labels, drawn.sample.entropy, levels=levels).n_separated
             if n_separated > 1:
                 choice = choice._replace(n_clusters=n_separated)
         choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
