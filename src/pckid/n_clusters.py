@@ -188,8 +188,10 @@ def judge_rows(
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
     drawn = model._draw(X, **model._needs())
     n_inits = estimator._n_starts
-    how = {"n_null": n_null, "n_inits": n_inits, "n_halves": 0, "levels": levels}
-    return choose_or_none(model, drawn, **how)[0]
+    found, _ = choose_or_none(
+        model, drawn, n_null=n_null, n_inits=n_inits, n_halves=0, levels=levels
+    )
+    return found
 
 
 def choose_or_none(
