@@ -14,7 +14,6 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator, some_rows
-from pckid._utils.text import write_p
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
@@ -26,12 +25,20 @@ from pckid.input.validation import categorical_mask, column_name
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
-from pckid.say.verdict import write_verdict
-from pckid.significance.comparison import ALPHA, MAX_NULL, MIN_ROWS, rows_to_compare
+from pckid.say.verdict import write_null_p, write_verdict
+from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
 from pckid.significance.ensemble import cluster_some
-from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
-from pckid.significance.levels import CLOSE, DOUBTFUL, FEW_ROWS, MAX_JUDGED, Answer
+from pckid.significance.gaps import Gaps, find_gaps
+from pckid.significance.levels import (
+    CLOSE,
+    DOUBTFUL,
+    FEW_ROWS,
+    LEVELS,
+    MAX_JUDGED,
+    Answer,
+    Levels,
+)
 from pckid.significance.null_gaps import find_null_gaps
 from pckid.significance.null_tables import find_dependence, fit_null_model
 from pckid.significance.row_order import find_alike_neighbours
@@ -66,7 +73,8 @@ class Assessment:
         The same for each table without groups, compared with the others.
     p_value : float or None
         How likely a table without groups reaches the statistic, by Student's t; None where there
-        are too few rows to tell, or no more different rows than clusters.
+        are too few rows to tell, or no more different rows than clusters. Null tables are drawn
+        until the answer is clear: above 0.1 it says no more than that, unless `n_null` is given.
     gaps : Gaps or None
         `gaps.p_values` of shape (n_clusters, n_clusters): how likely a cloud without a gap looks
         like each pair of clusters. `gaps.groups` of shape (n_clusters,): a cluster is of the group
@@ -113,6 +121,8 @@ class Assessment:
     moved : int
         Rows that known rows moved across a gap: without these, they would be in another group. Of
         at most 3,000 rows.
+    levels : Levels
+        Up to which p-values there is structure, and gaps.
     """
 
     n_clusters: int
@@ -139,22 +149,23 @@ class Assessment:
     moved: int = 0
     dependence: RowDependence | None = None
     alike_in_order: float = 0.0
+    levels: Levels = LEVELS
 
     @property
     def answer(self) -> Answer:
         """Groups with gaps between them, structure without gaps, or no clear groups."""
         if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
             return Answer.UNKNOWN
-        if self.p_value > ALPHA:
+        if not self.has_groups:
             return Answer.NONE
         return Answer.GROUPS if self.n_separated > 1 else Answer.STRUCTURE
 
     @property
     def has_groups(self) -> bool | None:
         """Whether there are more than tables without groups show; None: unknown."""
-        if self.p_value is None or self.answer is Answer.UNKNOWN:
+        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
             return None
-        return self.p_value <= ALPHA
+        return self.p_value <= self.levels.structure
 
     @property
     def n_separated(self) -> int:
@@ -185,7 +196,7 @@ class Assessment:
         if self.gaps is None:
             return []
         same_group = self.gaps.groups == self.gaps.groups[cluster]
-        near = (self.gaps.p_values[cluster] > GAP_ALPHA) & same_group
+        near = ~self.gaps.apart[cluster] & same_group
         return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
     @property
@@ -205,7 +216,7 @@ class Assessment:
         return write_notes(self)
 
     def __repr__(self) -> str:
-        tested = "" if self.p_value is None else f" {write_p(self.p_value)}"
+        tested = "" if self.p_value is None else f" {write_null_p(self.p_value)}"
         return f"<Assessment: {self.sentence}{tested}>"
 
 
@@ -220,6 +231,7 @@ def assess(
     n_resamples: int = N_RESAMPLES,
     random_state: Any = None,
     n_jobs: int | None = None,
+    levels: Levels = LEVELS,
     advance: Advance = lambda count: None,
 ) -> Assessment:
     """Test whether there are groups at all, with gaps between them, and found again in other rows.
@@ -265,6 +277,8 @@ def assess(
         came to.
     n_jobs : int, default=None
         Threads, as in `PCKID`.
+    levels : Levels, default=Levels()
+        Up to which p-values there is structure, and gaps between clusters.
     advance : callable, default=None
         Called with 1 whenever a null table or a resample is done, for a progress bar.
 
@@ -307,7 +321,7 @@ def assess(
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
-    how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights
+    how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels
     return assess_rows(estimator, values, labels, *how)
 
 
@@ -322,6 +336,7 @@ def assess_rows(
     advance: Advance,
     arrangement: Arrangement | None = None,
     weights: np.ndarray | None = None,
+    levels: Levels = LEVELS,
 ) -> Assessment:
     """Assess as `assess` does, by rows (n_samples, n_features) whose labels (n_samples,) are known.
 
@@ -342,14 +357,14 @@ def assess_rows(
     if n_rows >= MIN_ROWS and n_distinct > n_clusters:
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
-        if random_state not in (None, estimator.random_state):
+        if levels != LEVELS or random_state not in (None, estimator.random_state):
             own = None
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
-        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance)
+        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
@@ -366,6 +381,7 @@ def assess_rows(
         cluster_names=list(estimator.cluster_names_),
         n_together=None if groups is None else len(np.unique(groups[rows])),
         alike_in_order=_find_alike(estimator, values[rows]) if in_order else 0.0,
+        levels=levels,
         **find_caveats(estimator, values, labels, whole=whole),
         **evidence,
     )
@@ -397,13 +413,14 @@ class _Rows(NamedTuple):
 
 
 class _Effort(NamedTuple):
-    """How much is drawn for a verdict, by what seed, and whom to tell."""
+    """How much is drawn for a verdict, by what seed and at which levels, and whom to tell."""
 
     n_null: int | None
     n_resamples: int
     seed: int
     jobs: int
     advance: Advance
+    levels: Levels
 
 
 def _gather_evidence(
@@ -417,7 +434,7 @@ def _gather_evidence(
     compared_rows, arrangement = table.draw_compared(seed), table.arrangement
     if choice is None or choice.compared is None:
         placed = None if arrangement is None else arrangement.take(compared_rows)
-        how = seed, jobs, effort.n_null, placed
+        how = seed, jobs, effort.n_null, effort.levels, placed
         choice = judge_rows(estimator, table.values[compared_rows], *how)
     effort.advance(effort.n_null or MAX_NULL)
     compared = choice.compared
@@ -438,7 +455,7 @@ def _gather_evidence(
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
         units = find_units(near_one(values[counted]), categorical_mask(estimator))
-        found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters)
+        found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     else:
         found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
@@ -464,7 +481,8 @@ def _find_dependent_gaps(
     rng = generator(effort.seed, Stream.DEPENDENCE)
     dependence = find_dependence(model, table.arrangement.take(rows), rng)
     if dependence is None:
-        return find_gaps(find_units(X, categorical), table.labels[rows], effort.seed, n_clusters)
+        units, plain = find_units(X, categorical), (effort.seed, n_clusters, effort.levels)
+        return find_gaps(units, table.labels[rows], *plain)
 
     def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
         return cluster_some(estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
@@ -473,7 +491,7 @@ def _find_dependent_gaps(
     null = find_null_gaps(model, dependence, *how)
     units = find_units(X[dependence.rows], categorical)
     labels = table.labels[rows[dependence.rows]]
-    return find_gaps(units, labels, effort.seed, n_clusters, null)
+    return find_gaps(units, labels, effort.seed, n_clusters, effort.levels, null)
 
 
 def _find_again(
