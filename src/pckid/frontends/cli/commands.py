@@ -134,7 +134,6 @@ def cluster(**options: Any) -> None:
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       pckid cluster customers.csv --known segment --out segments.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
-      pckid cluster shop.db --table customers --out shop.db --out-table segments
     """
     with loading_libraries():
         from pckid.frontends.cli.cluster import run_cluster

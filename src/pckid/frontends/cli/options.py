@@ -17,7 +17,7 @@ HEADINGS = {
     ),
     "How the table is read": (
         "take_advice", "na_values", "limits", "numbers", "dates", "delimiter",
-        "encoding", "sheet", "table", "skip_first", "skip_below", "skip_last", "header",
+        "encoding", "sheet", "skip_first", "skip_below", "skip_last", "header",
     ),
     "Several lines for each case": ("case", "time"),
     "What is written": (

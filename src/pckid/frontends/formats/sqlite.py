@@ -45,17 +45,17 @@ _JOURNAL, _IN_FILE = slice(18, 20), b"\x01\x01"
 
 def read(source: Source, given: ReadOptions) -> FileTable:
     """Read a table whole."""
-    return read_database(parse_table, source, given.table)
+    return read_database(_parse_table, source, given.table)
 
 
 def open_rows(path: str, given: ReadOptions, plan: Plan) -> RowSource:
     """Open a table in batches."""
-    return FileRows(parse_table, Source(path), is_typed=False, table=given.table)
+    return FileRows(_parse_table, Source(path), is_typed=False, table=given.table)
 
 
 def list_choices(source: Source) -> tuple[list[str], int]:
     """List the tables and views."""
-    return list_tables(parse_names, source), 0
+    return list_tables(_parse_names, source), 0
 
 
 def check_output(path: str, how: Writing, n_rows: int, names: Sequence[str]) -> None:
@@ -92,13 +92,13 @@ def add_table(path: str, how: Writing) -> Iterator[BinaryIO]:
                 raise OptionError(f"{path!r}: {error}.", "out_table") from None
 
 
-def parse_names(source: Source) -> Iterator[list[str]]:
+def _parse_names(source: Source) -> Iterator[list[str]]:
     """Yield the names of the tables."""
     with _opened(source) as database:
         yield _list_names(database)
 
 
-def parse_table(
+def _parse_table(
     source: Source, columns: Sequence[str] | None = None, table: str | None = None
 ) -> Iterator[Any]:
     """Yield the names of the columns, and the rows in parts, the first of them without any."""
