@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
+from pckid._utils.quantities import write_quantity
 from pckid.acquisition import NextCells, next_cells
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import ClusterFeature, distinguishing_features, rank_columns
@@ -546,6 +547,8 @@ class OutcomeDisplay(_Display):
     cluster_names : list of str
     name : str
         Of the outcome.
+    form : str, default=None
+        How means are written, as in `Outcome`.
 
     Examples
     --------
@@ -563,6 +566,7 @@ class OutcomeDisplay(_Display):
     high: np.ndarray
     cluster_names: list[str]
     name: str
+    form: str | None = None
 
     @classmethod
     def from_comparison(cls, comparison: Any, outcome: int = 0, category: int = 0) -> Self:
@@ -570,7 +574,7 @@ class OutcomeDisplay(_Display):
         found = comparison.outcomes[outcome]
         mean, low, high = (each[:, category] for each in (found.estimates, found.low, found.high))
         name = f"{found.name}: {found.values[category]}".removesuffix(": ")
-        return cls(mean, low, high, comparison.cluster_names, name)
+        return cls(mean, low, high, comparison.cluster_names, name, found.form)
 
     def _draw(self, ax: Any) -> None:
         for cluster, mean in enumerate(self.estimates):
@@ -578,6 +582,8 @@ class OutcomeDisplay(_Display):
             ax.errorbar(mean, cluster, xerr=np.maximum(off, 0), capsize=3, **_style_of(cluster))
         ax.set_yticks(range(len(self.estimates)), self.cluster_names)
         ax.invert_yaxis()
+        if self.form:
+            ax.xaxis.set_major_formatter(lambda value, _: write_quantity(value, self.form))
         ax.set(xlabel=self.name)
 
 

@@ -156,16 +156,14 @@ def _missing(summary: Summary) -> dict[str, Any]:
 
 def _outcomes(found: OutcomeComparison | None) -> list[dict[str, Any]]:
     """Write the estimates of each outcome, or category of one, in each cluster."""
-    return [
-        {
-            "share": each.kind != "mean",
-            "estimates": _to_lists(each.estimates[:, value], 6),
-            "low": _to_lists(each.low[:, value], 6),
-            "high": _to_lists(each.high[:, value], 6),
-        }
-        for each in (found.outcomes if found else ())
-        for value in range(len(each.values))
-    ]
+    written = []
+    for each in found.outcomes if found else ():
+        parts = {"estimates": each.estimates, "low": each.low, "high": each.high}
+        digits = 10 if each.form in DATE_KINDS else 6
+        for j in range(len(each.values)):
+            lists = {name: _to_lists(part[:, j], digits) for name, part in parts.items()}
+            written.append({"share": each.kind != "mean", "form": each.form, **lists})
+    return written
 
 
 def _flow(found: ClusterMatches | None) -> dict[str, Any] | None:

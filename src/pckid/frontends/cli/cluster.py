@@ -57,10 +57,9 @@ _PHASES = {
 def run_cluster(given: SimpleNamespace) -> None:
     """Cluster a table, and write its rows and what else was asked for, by the command's options."""
     given.file = None if given.out == "-" else given.out
-    listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
-    given.names = [name.strip() or None for names in listed for name in names]
+    given.names = split_names(given.names)
     reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
-    estimator = _make_estimator(given)
+    estimator = make_estimator(given)
     in_memory = _check_use(given, estimator)
     with holding_notes(given.quiet):
         prepared, rows = _open(estimator, given, reading, columns, in_memory)
@@ -74,7 +73,13 @@ def run_cluster(given: SimpleNamespace) -> None:
         _cluster(estimator, prepared, rows, given)
 
 
-def _make_estimator(given: SimpleNamespace) -> PCKID:
+def split_names(text: str | None) -> list[str | None]:
+    """Split names of clusters with commas between them; nothing between two is no name."""
+    listed = csv.reader([text] if text else [], skipinitialspace=True)
+    return [name.strip() or None for names in listed for name in names]
+
+
+def make_estimator(given: SimpleNamespace) -> PCKID:
     """Make the model that the options describe; what does not suit it is wrong use."""
     estimator = PCKID(given.n_clusters or "auto", random_state=given.random_state)
     known = sorted(estimator.get_params())
@@ -198,7 +203,7 @@ def _cluster(
 ) -> None:
     """Fit, judge, write and tell."""
     like = load(given.like) if given.like else None
-    watch = partial(_progress_bar, given.quiet)
+    watch = partial(progress_bar, given.quiet)
     found = fit_clusters(estimator, prepared, rows, watch, like)
     if given.names:
         before, estimator.cluster_names_ = estimator.cluster_names_, given.names
@@ -263,7 +268,7 @@ def _cluster(
 
 
 @contextmanager
-def _progress_bar(quiet: bool) -> Iterator[Callable[[int, int | None, str], None] | None]:
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int | None, str], None] | None]:
     """Draw a bar with the time left, on a terminal only; what is yielded moves it."""
     if quiet or not sys.stderr.isatty():
         yield None

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from pckid._utils.files import check_target
-from pckid.frontends.formats.registry import find_output
+from pckid.frontends.formats.registry import FORMATS, find_output
 from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.results import Layout, Totals, tabulate_cells
 from pckid.frontends.run import Clustering
@@ -27,11 +27,18 @@ def check_outputs(
 ) -> None:
     """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
     files = [path for path in tables if path and path != "-"]
-    targets = [*files, *filter(None, others)]
+    check_paths(sources, [*files, *others])
+    for path in files:
+        check_output(path, table=table)
+
+
+def check_paths(sources: Sequence[str], outputs: Sequence[str | None]) -> None:
+    """Refuse files that would overwrite an input or each other, or that cannot be written."""
+    targets = [path for path in outputs if path]
     for path in targets:
         try:
             read = [source for source in sources if source != "-"]
-            check_target(path, [] if path in files and _is_added_to(path) else read)
+            check_target(path, [] if _is_added_to(path) else read)
             if os.path.exists(path) and not os.access(path, os.W_OK):
                 raise PermissionError(errno.EACCES, "Permission denied", path)
         except OSError as error:
@@ -49,13 +56,11 @@ def check_outputs(
             raise click.UsageError(
                 f"Standard output is {source!r}, the input. Write somewhere else."
             )
-    for path in files:
-        check_output(path, table=table)
 
 
 def _is_added_to(path: str) -> bool:
     """Whether an output is a database, which gets a new table and may be the input."""
-    return find_output(path)[0].is_added_to
+    return any(path.lower().endswith(form.written) for form in FORMATS if form.is_added_to)
 
 
 def _is_stream(path: str, stream: Any) -> bool:

@@ -161,7 +161,8 @@ def show_found(found: Found) -> None:
         style = _STYLES.get(sign, "")
         verdict.append(Text.assemble((f"{sign} " * bool(sign), style), printable(found.reason)))
     # A command is copied whole: the terminal may break it, a line break in it may not.
-    paths = [Text(f"{name:<10}", "bold").append(printable(path), "") for name, path in found.paths]
+    wide = max(10, 2 + max((len(name) for name, _ in found.paths), default=0))
+    paths = [Text(name.ljust(wide), "bold").append(printable(p), "") for name, p in found.paths]
     texts = [[*map(Text, map(printable, some))] for some in (found.sentences, found.notes)]
     head, asked = [Text(printable(found.head))], [*map(Text, map(printable, found.questions))]
     clusters = _tabulate(console, found) if found.lines else []

@@ -229,17 +229,25 @@ function drawMissing({ data }, width) {
 
 /** The estimate of an outcome in each cluster, with its interval. */
 function drawOutcome(store, width, index) {
-  const { share, estimates, low, high } = store.data.outcomes[index];
+  const { share, form, estimates, low, high } = store.data.outcomes[index];
   const scale = share ? 100 : 1;
   const clusters = d3.range(estimates.length).filter((cluster) => estimates[cluster] !== null);
   const at = (values) => (cluster) => scale * values[cluster];
+  const ends = { low: d3.min([...low, ...estimates]), high: d3.max([...high, ...estimates]) };
   return drawChart({
     width,
     height: 34 * clusters.length + 50,
     marginLeft: 110,
     marginRight: 20,
     marginBottom: 42,
-    x: { label: share ? "share, in %" : "mean", labelArrow: "none", grid: true, nice: true, ticks: 6 },
+    x: {
+      label: share ? "share, in %" : "mean",
+      labelArrow: "none",
+      grid: true,
+      nice: true,
+      ticks: 6,
+      ...columnTicks({ column: { form: share ? null : form }, ...ends }, width - 130),
+    },
     y: { type: "band", domain: clusters, label: null, tickFormat: (c) => brief(store.names[c], 16) },
     ...clusterScales(estimates.length),
     marks: [
