@@ -126,11 +126,9 @@ def cluster(**options: Any) -> None:
     from 0 (-1 where a row holds no value), and `confidence`, the chance that the row would get the
     same cluster again. A column `group` numbers groups that are of several clusters.
 
-    TABLE is FORMATS, also compressed, or a folder of Parquet files; - reads standard input. An image
+    TABLE is FORMATS, also compressed, or a folder of Parquet files; - is standard input. An image
     (GeoTIFF, VRT, NetCDF, Zarr, a folder of a GeoTIFF for each date) is a table of pixels, and
-    --out a GeoTIFF. Large ones need not fit in memory. Missing values stay missing, text is
-    categories, and units do not matter. Rows go to standard output unless --out is given. NAMES
-    have commas between them.
+    --out a GeoTIFF. Missing values stay missing, text is categories, and units do not matter.
 
     \b
     Examples:
@@ -148,7 +146,7 @@ def cluster(**options: Any) -> None:
         from pckid.frontends.cli.cluster import run_cluster
         from pckid.frontends.cli.maps import is_image, refuse_image_options, run_cluster_map
 
-    if is_image(given.table):
+    if is_image(given.path):
         run_cluster_map(given)
     else:
         refuse_image_options(given)
@@ -198,7 +196,7 @@ def predict(**options: Any) -> int:
         from pckid.frontends.cli.maps import is_image, refuse_image_options, run_predict_map
         from pckid.frontends.cli.predict import run_predict
 
-    if is_image(given.table):
+    if is_image(given.path):
         return run_predict_map(given)
     refuse_image_options(given)
     return run_predict(given)
