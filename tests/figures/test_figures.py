@@ -8,16 +8,15 @@ import pytest
 
 from pckid.figures import draw
 from pckid.figures.colours import PALETTES, TINTS, style_sheet
+from pckid.figures.figure import Figure, Placed
 from pckid.figures.marks import (
     SIGNS,
     Area,
     Axis,
     Bars,
-    Figure,
     Labels,
     Line,
     Panel,
-    Placed,
     choose_ticks,
     cluster_dots,
     nice_axis,
@@ -59,6 +58,7 @@ def test_a_file_is_whole_and_has_its_own_colours_and_fonts(figure):
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"<a>", "b & $c$", "ü", "across", "up", "0", "5"} == set(texts)
     assert "var(" not in svg
+    assert "data-" not in svg
     assert not re.search(r"href|class=\"[^d]|<style|<script|url\(", svg)
 
 
@@ -180,7 +180,7 @@ def test_an_unknown_ending_is_refused_and_nothing_is_written(figure, tmp_path):
 
 def test_panels_stand_where_they_are_placed():
     panel = Panel([], Axis(0, 1), Axis(0, 1), 100, 50, ground="panel", around=0)
-    figure = Figure([Placed(panel, 0, 0), Placed(panel, 120, 10)], size=(220, 60))
+    figure = Figure([Placed(panel, 0, 0), Placed(panel, 120, 10)], "", "two", (220, 60))
     moved = [g.attrib.get("transform") for g in elements(to_svg(figure, "light")).iter(f"{SVG}g")]
     assert moved == [None, "translate(120 10)"]
     axes = draw.draw_figure(figure)
