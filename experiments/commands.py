@@ -22,6 +22,7 @@ from experiments.revealed import revealed_command
 from experiments.scores import scores_command
 from experiments.seeds import seeds_command
 from experiments.series import series_command
+from experiments.wide import wide_command
 from experiments.years import years_command
 from pckid.frontends.cli.options import not_zero
 
@@ -233,6 +234,7 @@ OWN = (
     profiles_command,
     outcomes_command,
     years_command,
+    wide_command,
 )
 for command in OWN:
     experiments.add_command(command)

@@ -7,6 +7,7 @@ from pckid._version import __version__
 
 if TYPE_CHECKING:
     from pckid import data as data
+    from pckid import maps as maps
     from pckid import metrics as metrics
     from pckid import plots as plots
     from pckid import series as series
@@ -100,7 +101,7 @@ _HOMES = {
     "save": "pckid.modelfile",
     "write_labels": "pckid.frontends.results",
 }
-_MODULES = ("data", "metrics", "plots", "series")
+_MODULES = ("data", "maps", "metrics", "plots", "series")
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import write_p
+from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
 from pckid.input.known import in_order_of, read_groups
@@ -281,7 +282,7 @@ def assess(
         with warnings.catch_warnings():
             # The numbers alone will do: names are checked where both sides have them.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            values, labels = read_rows(estimator, X), to_numpy(estimator.predict(X))
+            values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     if groups is not None:
         groups = read_groups(in_order_of(X, groups, "groups"), len(values))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))

@@ -15,6 +15,7 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.representation import ClusterReprMixin
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_callbacks
 from pckid.blocks import BlockedRows, blocked
+from pckid.cubes import as_table, flatten, restore_shape
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, summarise_rows
@@ -332,6 +333,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing. A dask array or dataframe is surveyed block by
             block, and `labels_`, `confidence_` and `embedding_` are dask arrays, not yet computed.
+            An image stack, which is an xarray object over space, is the table of its pixels, row
+            by row; `predict` and the like then give maps.
         y : Ignored
             Not used, present here for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -347,7 +350,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             are free; `n_clusters="auto"` finds at least as many as groups are known. For a dask
             collection, a dask array or series in blocks alike, or an array in memory. Others follow
             at most 10,000 known rows, as many of each group. A Series of pandas whose labels are
-            those of rows of `X`, all or some, is put in their order.
+            those of rows of `X`, all or some, is put in their order. Of an image stack, a
+            DataArray (y, x).
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, such as the members of a household: as the rows that could
             have been others come and go together, `confidence_` is lower. Labels stay the same. A
@@ -362,6 +366,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         self : PCKID
             The fitted estimator.
         """
+        X = as_table(X)
+        known, groups, sample_weight = map(flatten, (known, groups, sample_weight))
         drawn = self._draw(X, sample_weight, known, **self._needs())
         self._weighted = sample_weight is not None
         training = self._grow_if_asked(self._choose_n_clusters(drawn))
@@ -377,7 +383,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             self.matches_, self.cluster_names_ = followed.matches, followed.names
         if members is not None:
             self._name_known(members, clustering)
-        self._place(training.drawn, clustering, restorer(X))
+        self._place(training.drawn, clustering, restorer(plain_table(X)))
         return self
 
     @classmethod
@@ -438,12 +444,15 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             With `labels` as from `predict`, and `confidence` as in `confidence_`.
         """
         check_is_fitted(self)
+        X = as_table(X, self)
         if (rows := blocked(X)) is not None:
-            return Assignment(*self._compute_blocks("placement", rows)[:2])
-        table, restore = self._read(X), restorer(X)
-        warn_of_shift(self, table)
-        embedding = self._project(table)
-        return Assignment(*map(restore, assign(embedding, table, self._fitted)))
+            found = self._compute_blocks("placement", rows)[:2]
+        else:
+            table = self._read(X)
+            warn_of_shift(self, table)
+            assigned = assign(self._project(table), table, self._fitted)
+            found = tuple(map(restorer(plain_table(X)), assigned))
+        return Assignment(*(restore_shape(X, each) for each in found))
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the chance that each row, seen in `fit` or new, belongs to each cluster.
@@ -553,9 +562,11 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             raise ValueError("missing_instability needs rows in memory. Give blocks one by one.")
         if n_draws < 1:
             raise ValueError(f"n_draws is {n_draws}. Draw at least once.")
+        X = as_table(X, self)
         checked = validate_table(self, plain_table(X), reset=False)
-        found = instability_of_missing(self._fitted, checked, n_draws, n_threads(self.n_jobs))
-        return restorer(X)(asarray_like(found, self._centers, dtype=self._centers.dtype))
+        shares = instability_of_missing(self._fitted, checked, n_draws, n_threads(self.n_jobs))
+        found = asarray_like(shares, self._centers, dtype=self._centers.dtype)
+        return restore_shape(X, restorer(plain_table(X))(found))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute how clearly rows lie in their clusters: a simplified silhouette.
@@ -581,7 +592,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             distances to the nearest and the second nearest centre. 0 for a single cluster, which
             has no second centre, and NaN if no row has anything observed.
         """
-        found = self._compute("silhouettes", X)
+        found = self._compute_rows("silhouettes", as_table(X, self))
         xp = namespace(found)
         seen = ~xp.isnan(found)
         n_rows = float(xp.sum(xp.astype(seen, found.dtype)))
@@ -652,11 +663,17 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     def _compute(self, name: str, X: Any) -> Array:
         """Compute something of rows, in memory or, when it is asked for, of blocks."""
+        X = as_table(X, self)
+        dim = "component" if name == "embedding" else "cluster"
+        return restore_shape(X, self._compute_rows(name, X), dim)
+
+    def _compute_rows(self, name: str, X: Any) -> Array:
+        """Compute something of rows as an array, one entry for each."""
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
             return self._compute_blocks(name, rows)[0]
-        found = QUANTITIES[name](self._fitted, self._read(X), n_threads(self.n_jobs))
-        return restorer(X)(found[0])
+        found = QUANTITIES[name](self._fitted, self._read(X), n_threads(self.n_jobs))[0]
+        return restorer(plain_table(X))(found)
 
     def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
         """Compute something of blocks, when it is asked for."""

@@ -8,8 +8,8 @@ import pandas as pd
 
 from pckid.frontends.cli.screen import list_questions
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
-from pckid.frontends.tables.findings import Doubt
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 

@@ -13,12 +13,12 @@ from messy_tables import COLUMNS, write_messy_table
 from pckid.frontends import wording
 from pckid.frontends.app.wording import PAGE
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.findings import Doubt, Fact
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.frames import PYTHON
 from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions import QUESTIONS, write_advice, write_evidence
-from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]
 DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}

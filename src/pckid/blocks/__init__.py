@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pckid.blocks.rows import BlockedRows, Survey
-from pckid.input.column_groups import plain_table
+from pckid.cubes import as_table
+from pckid.input.column_groups import has_groups, plain_table
 from pckid.input.validation import is_blocked
 
 __all__ = ["BlockedRows", "Survey", "blocked"]
@@ -16,6 +17,8 @@ def blocked(X: Any, known: Any = None) -> BlockedRows | None:
 
     `known` are the groups of rows; of a data set, the name of a column may have them.
     """
+    X = as_table(X)
+    names = X.names if has_groups(X) and is_blocked(X.frame) else None
     X = plain_table(X)
     if isinstance(X, BlockedRows):
         return X
@@ -27,4 +30,4 @@ def blocked(X: Any, known: Any = None) -> BlockedRows | None:
         return DatasetRows(X, known)
     from pckid.blocks.daskrows import DaskRows
 
-    return DaskRows(X, known)
+    return DaskRows(X, known, names)

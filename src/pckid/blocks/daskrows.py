@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -31,11 +32,12 @@ class DaskRows(BlockedRows):
     """The rows of a dask array or dataframe, of shape (n_samples, n_features).
 
     Their groups, where some are known, are a dask array or series, or an array or Series in memory.
+    The columns of an array may have names.
     """
 
     lazy = True
 
-    def __init__(self, X: Any, known: Any = None) -> None:
+    def __init__(self, X: Any, known: Any = None, names: list[str] | None = None) -> None:
         if hasattr(X, "columns") and X.ndim == 2:
             self.template = X._meta
             self.blocks = list(X.to_delayed())
@@ -47,6 +49,10 @@ class DaskRows(BlockedRows):
             self.template = np.empty((0, X.shape[1]))
             self.blocks = list(X.to_delayed().ravel())
             self.lengths = list(X.chunks[0])
+            if names is not None:
+                make = partial(_name_columns, names)
+                self.template = make(self.template)
+                self.blocks = [dask.delayed(make)(block) for block in self.blocks]
         else:
             raise ValueError(
                 f"Expected 2D array or a dataframe, got a dask collection of type "
@@ -156,6 +162,13 @@ def _aligned(values: Any, names: list[Any]) -> Any:
     if lacking or further:
         raise ValueError(f"A block {' and '.join(lacking[:1] + further[:1])}, unlike the others.")
     return values if found == names else values[names]
+
+
+def _name_columns(names: list[str], values: np.ndarray) -> Any:
+    """Make a frame of a block of an array (n_samples, n_features)."""
+    import pandas as pd
+
+    return pd.DataFrame(values, columns=names, copy=False)
 
 
 def _column_names(values: Any) -> list[Any]:

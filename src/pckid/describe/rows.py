@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import to_numpy
+from pckid.cubes import as_table
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
 from pckid.input.table import Table, standardise_at_home
@@ -43,7 +44,7 @@ def read_rows(estimator: Any, X: Any) -> np.ndarray:
     check_is_fitted(estimator)
     if is_blocked(X):
         raise ValueError("X comes in blocks, but rows in memory are needed. Give them one by one.")
-    values = validate_table(estimator, plain_table(X), reset=False)
+    values = validate_table(estimator, plain_table(as_table(X, estimator)), reset=False)
     return to_numpy(values).astype(np.float64)
 
 

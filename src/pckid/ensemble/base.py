@@ -17,6 +17,7 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.sklearn_compat import CallbackSupportMixin, Interval, RealNotInt, StrOptions
 from pckid.blocks import BlockedRows, blocked
+from pckid.cubes import as_table
 from pckid.ensemble.feature_map import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.members import (
@@ -211,8 +212,9 @@ class EnsembleEstimator(
         imputation : Imputation
             With `values`, in the columns of `X`, and their `spread`: the predictive standard
             deviation, within and between the mixtures, or the chance of another category. For a
-            dataframe both are dataframes, with its names and index. Where columns are roughly
-            Gaussian, about 68 % of the true values lie within one spread.
+            dataframe both are dataframes, with its names and index; for an image stack of xarray
+            both are such stacks. Where columns are roughly Gaussian, about 68 % of the true values
+            lie within one spread.
 
         Examples
         --------
@@ -226,7 +228,8 @@ class EnsembleEstimator(
         True
         """
         check_is_fitted(self)
-        X = plain_table(X)
+        given_as = as_table(X, self)
+        X = plain_table(given_as)
         checked = validate_table(self, X, reset=False)
         table = standardise_at_home(checked, self._kernel.scaling, self._kernel.dtype)
         expected = expected_values(self._kernel, table, n_threads(self.n_jobs))
@@ -234,6 +237,8 @@ class EnsembleEstimator(
         values, spread = fill_in(given, expected, self._kernel.scaling, self._categories)
         keep_categories(X, values, spread, self._categories)
         changed = np.flatnonzero(np.isnan(given).any(axis=0)).tolist()
+        if callable(restore := getattr(given_as, "restore_layers", None)):
+            return Imputation(restore(values), restore(spread))
         filled = fill_table(X, values, changed, self._categories)
         return Imputation(filled, fill_table(X, spread, range(given.shape[1]), ()))
 

@@ -40,12 +40,12 @@ def cut_columns(scaling: Scaling, width: int = _AT_ONCE) -> Iterator[Piece]:
     Columns that hold one category together are one value, which is not cut.
     """
     n_features = len(scaling.kept)
-    if scaling.margins.one_hot is None:
+    if scaling.column_model.one_hot_weight is None:
         for first in range(0, n_features, width):
             columns = slice(first, min(first + width, n_features))
             yield Piece(columns, columns, None)
         return
-    weights = to_numpy(scaling.margins.one_hot)
+    weights = to_numpy(scaling.column_model.one_hot_weight)
     # The squared weights of a category add up to 1, and its columns are neighbours.
     category = np.floor(np.cumsum(weights**2) - weights**2 + 1e-6)
     starts = (weights == 0) | (np.diff(category, prepend=-1) != 0) | (np.roll(weights, 1) == 0)

@@ -173,7 +173,9 @@ def choose_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, st
     step = next(s * 10.0**power for s in (1, 2, 5, 10, 20) if span / (s * 10.0**power) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return [(step * n, f"{step * n:,.{digits}f}") for n in range(first, last + 1)]
+    # As a reader expects it: neither very small nor very large numbers in full.
+    form = f",.{digits}f" if digits <= 6 and max(abs(low), abs(high)) < 1e15 else ".4g"
+    return [(step * n, f"{step * n:{form}}") for n in range(first, last + 1)]
 
 
 def nice_axis(low: float, high: float, label: str = "", most: int = 6, grid: bool = True) -> Axis:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from pckid._utils.files import ORIGIN
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import OPTIONS, as_parameter, as_parameters, pick_options
 from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import describe_origin, refuse_undecided, write_findings
 
 PYTHON = Dialect(

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid._utils.files import atomic_file, check_target
+from pckid._utils.files import check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
+from pckid.frontends.formats.table import FileTable
+from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.options import list_texts
 from pckid.frontends.questions.earlier_result import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
-from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.writing import TableWriter, table_format
 from pckid.input.cells import as_text
 from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
@@ -126,7 +126,7 @@ def write_labels(
     from pckid.blocks.datasets import DatasetRows, list_sources
 
     out, kept = os.fsdecode(path), list_texts(keep, "keep")
-    kind, codec = table_format(out)
+    check_output(out)
     check_target(out, list_sources(data))
     if not hasattr(data, "get_fragments") and os.path.isfile(out):
         raise FileExistsError(
@@ -136,10 +136,7 @@ def write_labels(
         )
     rows = DatasetRows(data, columns=[str(name) for name in model.feature_names_in_])
     made_by = json.dumps(describe_estimator(model))
-    with (
-        atomic_file(out) as file,
-        TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
-    ):
+    with open_output(out, origin=made_by) as writer:
         return write_rows_of(model, rows, writer, Layout(kept, outliers=outliers))
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid.cubes import as_table
 from pckid.input.categories import find_column
 
 
@@ -16,6 +17,7 @@ def has_groups(X: Any) -> bool:
 
 def plain_table(X: Any) -> Any:
     """Return the frame of a table with groups of columns, and any other table as it is."""
+    X = as_table(X)
     return X.frame if has_groups(X) else X
 
 

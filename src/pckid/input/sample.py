@@ -12,10 +12,10 @@ import numpy as np
 from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
 from pckid._utils.seeds import Stream, sequence
 from pckid._utils.text import counted
+from pckid.columns.log_number import find_shifts
+from pckid.columns.one_hot import join_one_hot
 from pckid.input.column_groups import ColumnRoles
 from pckid.input.known import KnownMembers, find_known
-from pckid.input.logarithms import find_shifts
-from pckid.input.one_hot import with_one_hot
 from pckid.input.table import (
     Scaling,
     Table,
@@ -178,8 +178,8 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
         scaling, places = _measure(X, weights, rows.categorical, sampling), distinct.places
     scaling, counts = with_one_hot(scaling, X), sampling.roles.weigh(scaling.used)
     if counts is not None:
-        margins = scaling.margins._replace(weights=asarray_like(counts, scaling.center))
-        scaling = scaling._replace(margins=margins)
+        model = scaling.column_model._replace(weights=asarray_like(counts, scaling.center))
+        scaling = scaling._replace(column_model=model)
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
@@ -193,6 +193,19 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
         table, scaling, dtype, n_usable, sampling.entropy, relative(weights), found.X, n_rows,
         n_empty, places, is_whole, origin, found.known, found.members, found.weights,
     )  # fmt: skip
+
+
+def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
+    """Find columns of two values that hold one category together, in rows to learn from.
+
+    `X` (n_samples, n_features_in) has NaN where a value is missing.
+    """
+    model = scaling.column_model
+    if model.two_value_share is None:
+        return scaling
+    two = np.flatnonzero(to_numpy(model.two_value_share) > 0)
+    rows = to_numpy(take_along(X, scaling.kept[two], axis=1))
+    return scaling._replace(column_model=join_one_hot(model, two, rows))
 
 
 def _origin_of(places: np.ndarray, chosen: np.ndarray, n_samples: int) -> np.ndarray:

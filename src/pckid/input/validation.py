@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
+from pckid.columns.log_number import NO_LOG
 from pckid.input import categories
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
@@ -24,7 +25,6 @@ from pckid.input.columns import (
     convert_columns,
     frame_columns,
 )
-from pckid.input.logarithms import NO_LOG
 
 # Libraries whose arrays and dataframes are collections of blocks.
 _BLOCKED = ("dask", "dask_expr")

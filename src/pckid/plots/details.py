@@ -1,10 +1,11 @@
 """Pictures of one thing: cells to measure, a row, series, an outcome, an earlier model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief
 from pckid.acquisition import NextCells, next_cells
 from pckid.describe.cluster_names import cluster_titles
@@ -267,6 +268,8 @@ class OutcomeDisplay(Display):
         Of the outcome.
     is_share : bool, default=False
         Whether they are shares, which are written in percent.
+    form : str, default=None
+        How means are written, as in `Outcome`.
 
     Examples
     --------
@@ -285,6 +288,7 @@ class OutcomeDisplay(Display):
     cluster_names: list[str]
     name: str
     is_share: bool = False
+    form: str | None = None
     _name, _words = "outcome", "The outcome in each cluster, with its 95 % interval."
 
     @classmethod
@@ -293,7 +297,8 @@ class OutcomeDisplay(Display):
         found = comparison.outcomes[outcome]
         mean, low, high = (each[:, category] for each in (found.estimates, found.low, found.high))
         name = f"{found.name}: {found.values[category]}".removesuffix(": ")
-        return cls(mean, low, high, comparison.cluster_names, name, found.kind != "mean")
+        is_share, form = found.kind != "mean", found.form
+        return cls(mean, low, high, comparison.cluster_names, name, is_share, form)
 
     def panel(self) -> Panel:
         """Draw a sign for each cluster on a line over its interval."""
@@ -314,7 +319,9 @@ class OutcomeDisplay(Display):
         label = brief(self.name, 50) + (", share in %" if self.is_share else ", mean")
         names = [brief(self.cluster_names[c].removeprefix("Cluster "), 16) for c in clusters]
         ticks = list(zip(places.tolist(), names, strict=True))
-        x = nice_axis(float(seen.min()), float(seen.max()), label)
+        x = nice_axis(float(seen.min()), float(seen.max()), label, 4 if self.form else 6)
+        if self.form:
+            x = replace(x, ticks=[(v, write_quantity(v, self.form)) for v, _ in x.ticks])
         y = Axis(max(len(clusters), 1), 0, ticks, clusters=clusters.tolist())
         return Panel(marks, x, y, WIDTH, 30.0 * len(clusters) + 56)
 

@@ -27,6 +27,7 @@ from pckid.explanation import DoubtfulRow, Explanation, explain
 from pckid.input.cells import as_text, is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import list_orders
+from pckid.input.known import in_order_of
 from pckid.input.validation import feature_names
 from pckid.matching import ClusterMatches
 from pckid.n_clusters import Choice
@@ -389,8 +390,9 @@ def describe_rows(
     if names is None and hasattr(X, "iloc") and len(X) == n_rows:
         index = X.index.tolist()
         names = None if index == list(range(n_rows)) else index
-    known = _texts_of_rows(background.known, n_rows, "known")
-    return _texts_of_rows(names, n_rows, "row_names"), known
+    known = in_order_of(X, background.known)
+    names = in_order_of(X, names, "row_names")
+    return _texts_of_rows(names, n_rows, "row_names"), _texts_of_rows(known, n_rows, "known")
 
 
 def _texts_of_rows(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[str] | None:

@@ -11,10 +11,12 @@ from pckid._version import __version__
 from pckid.frontends.cli.messages import print_json, say
 from pckid.frontends.cli.options import (
     CASES,
+    CONFIDENCE,
     HELP_ALL,
     OUT_LONG,
     OUTLIERS,
     READING,
+    SMOOTH,
     WRITING,
     TableCommand,
     file_option,
@@ -98,6 +100,11 @@ def pckid() -> None:
                      help="Add a column `missing_instability`: the chance that the row would be in "
                      "another cluster if its missing values were known."),
         file_option(["--save", "model_path"], "MODEL", "Keep the model for `pckid predict`."),
+        click.Option(["--context"], type=int, metavar="N",
+                     help="Of an image, use the means of what was observed in N × N pixels, too; 1 "
+                     "for none. 3 by default."),
+        SMOOTH,
+        CONFIDENCE,
         *READING,
         click.Option(["--set", "settings"], multiple=True, metavar="NAME=VALUE",
                      help="Set a parameter of pckid.PCKID: scaling=common, "
@@ -118,11 +125,11 @@ def cluster(**options: Any) -> None:
     from 0 (-1 where a row holds no value), and `confidence`, the chance that the row would get the
     same cluster again. A column `group` numbers groups that are of several clusters.
 
-    TABLE is CSV, Excel (.xlsx, .xls, .ods), Parquet, Arrow, Stata, SPSS or SAS, also compressed, or
-    a folder of Parquet files; - reads standard input. Large ones need not fit in memory. Missing
-    values stay missing, text is categories, and units do not matter. Rows go to standard output
-    unless --out is given. NAMES have commas between them; options of several
-    values may be repeated.
+    TABLE is CSV, Excel, .ods, Parquet, Arrow, Stata, SPSS or SAS, also compressed, or a folder of
+    Parquet files; - reads standard input. An image (GeoTIFF, VRT, NetCDF, Zarr, a folder of a
+    GeoTIFF for each date) is a table of pixels, and --out a GeoTIFF. Large ones need not fit in
+    memory. Missing values stay missing, text is categories, and units do not matter. Rows go to
+    standard output unless --out is given. NAMES have commas between them.
 
     \b
     Examples:
@@ -133,11 +140,18 @@ def cluster(**options: Any) -> None:
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       pckid cluster customers.csv --known segment --out segments.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
+      pckid cluster stack.tif -k 16 --out clusters.tif --save land.pckid
     """
+    given = SimpleNamespace(**options)
     with loading_libraries():
         from pckid.frontends.cli.cluster import run_cluster
+        from pckid.frontends.cli.maps import is_image, refuse_image_options, run_cluster_map
 
-    run_cluster(SimpleNamespace(**options))
+    if is_image(given.table):
+        run_cluster_map(given)
+    else:
+        refuse_image_options(given)
+        run_cluster(given)
 
 
 @pckid.command(
@@ -155,6 +169,8 @@ def cluster(**options: Any) -> None:
                     "Write a table of what each cell of each row does to its membership in its "
                     "cluster."),
         OUTLIERS,
+        SMOOTH,
+        CONFIDENCE,
         click.Option(["--jobs", "n_jobs"], type=int, callback=not_zero,
                      help="Processor cores to use; -1 for all."),
         *WRITING,
@@ -174,11 +190,17 @@ def predict(**options: Any) -> int:
       pckid predict model.pckid new.csv > clusters.csv
       pckid predict model.pckid new.parquet --out clusters.parquet
       cat new.csv | pckid predict model.pckid | head
+      pckid predict land.pckid other-scene.tif --out other-clusters.tif
     """
+    given = SimpleNamespace(**options)
     with loading_libraries():
+        from pckid.frontends.cli.maps import is_image, refuse_image_options, run_predict_map
         from pckid.frontends.cli.predict import run_predict
 
-    return run_predict(SimpleNamespace(**options))
+    if is_image(given.table):
+        return run_predict_map(given)
+    refuse_image_options(given)
+    return run_predict(given)
 
 
 @pckid.command(
@@ -265,8 +287,8 @@ def demo(out: str) -> None:
     from pckid._utils.commands import write_command
     from pckid.data import penguins_path
     from pckid.frontends.cli.outputs import open_writer
+    from pckid.frontends.formats.opening import open_table
     from pckid.frontends.preparing import prepare
-    from pckid.frontends.tables.scanning import open_table
 
     os.makedirs(out, exist_ok=True)
     suffix = "xlsx" if find_spec("xlsxwriter") else "csv"

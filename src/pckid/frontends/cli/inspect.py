@@ -21,6 +21,7 @@ from pckid.frontends.cases import prepare_table
 from pckid.frontends.cli.messages import print_json
 from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.words import SHELL, open_and_tell
+from pckid.frontends.formats.findings import Doubt, advice
 from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.options import (
     CaseOptions,
@@ -32,7 +33,6 @@ from pckid.frontends.options import (
 from pckid.frontends.questions import write_advice, write_evidence
 from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
-from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.wording import (
     explain_reading,
     write_problems,

@@ -105,6 +105,15 @@ READING = of_table(
     "na_values", "not_missing", "ignore_case", "limits", "numbers", "dates", "delimiter", "decimal",
     "encoding", "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
 )  # fmt: skip
+CONFIDENCE = file_option(
+    ["--confidence", "confidence_path"], "FILE.tif",
+    "Of an image, write how surely each pixel belongs to its cluster here.",
+)  # fmt: skip
+SMOOTH = click.Option(
+    ["--smooth"], type=int, metavar="N",
+    help="Of an image, average memberships over N × N pixels; 1 for none. 3 by default, and as for "
+    "the model's own image.",
+)  # fmt: skip
 CASES = of_table("case", "time", "variable", "value", "static", "bins", "from_first")
 OUTLIERS = click.Option(
     ["--outliers"], is_flag=True, help="Add a column `outlier_score`; rows above 3 are unusual."

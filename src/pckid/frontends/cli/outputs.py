@@ -12,10 +12,11 @@ from typing import Any
 
 import click
 
-from pckid._utils.files import atomic_file, check_target
+from pckid._utils.files import check_target
+from pckid.frontends.formats.registry import find_output
+from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.results import Layout, Totals, tabulate_cells
 from pckid.frontends.run import Clustering
-from pckid.frontends.tables.writing import TableWriter, table_format
 
 
 def check_outputs(
@@ -23,7 +24,14 @@ def check_outputs(
 ) -> None:
     """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
     files = [path for path in tables if path and path != "-"]
-    targets = [*files, *filter(None, others)]
+    check_paths(sources, [*files, *others])
+    for path in files:
+        check_output(path)
+
+
+def check_paths(sources: Sequence[str], outputs: Sequence[str | None]) -> None:
+    """Refuse files that would overwrite an input or each other, or that cannot be written."""
+    targets = [path for path in outputs if path]
     for path in targets:
         try:
             check_target(path, [source for source in sources if source != "-"])
@@ -44,8 +52,6 @@ def check_outputs(
             raise click.UsageError(
                 f"Standard output is {source!r}, the input. Write somewhere else."
             )
-    for path in files:
-        table_format(path)
 
 
 def _is_stream(path: str, stream: Any) -> bool:
@@ -78,15 +84,12 @@ def open_writer(
             yield writer
         sys.stdout.buffer.flush()
     else:
-        kind, codec = table_format(out)
-        if found and kind not in ("csv", "tsv"):
+        form, *_ = find_output(str(out))
+        if found and form.keeps_origin:
             how["origin"] = json.dumps(found.origin)
-        if found and kind == "xlsx" and not found.is_new:
+        if found and form.choice == "sheet" and not found.is_new:
             how["sheets"] = found.profile_sheets()
-        with (
-            atomic_file(out) as file,
-            TableWriter(file, kind=kind, codec=codec, **how) as writer,
-        ):
+        with open_output(str(out), **how) as writer:
             yield writer
 
 
