@@ -39,7 +39,11 @@ class Display:
         return self
 
     def savefig(self, path: str | os.PathLike[str], *, grey: bool = False, dpi: int = 300) -> None:
-        """Save as .svg, or as .png, .pdf and other kinds of matplotlib, in colour or `grey`."""
+        """Save the picture.
+
+        To a `path` that ends with .svg, or with .png, .pdf and others that matplotlib knows, of so
+        many dots per inch (`dpi`); `grey` draws in shades of grey.
+        """
         self.figure().savefig(path, grey=grey, dpi=dpi)
 
     def _repr_html_(self) -> str:

@@ -174,9 +174,9 @@ class KernelDisplay(Display):
         return cls(kernel_between(estimator, to_matrix(estimator, X)[rows]), labels[rows])
 
     def means(self, n_clusters: int) -> np.ndarray:
-        """Average within and between clusters, (n_clusters, n_clusters).
+        """Average within and between clusters, 0 to below `n_clusters`.
 
-        NaN for those without rows.
+        Of shape (n_clusters, n_clusters), NaN for those without rows.
         """
         member = (self.labels[:, None] == np.arange(n_clusters)).astype(float)
         sizes = member.sum(axis=0)
