@@ -188,7 +188,7 @@ class SeriesDisplay(Display):
         return cls(found, table.times, table.variables)
 
     def panels(self, variable: int) -> tuple[Panel, Panel]:
-        """Describe the courses of one `variable`, by its place, and below them the share observed."""
+        """Describe the courses of one `variable`, by its place, and the shares observed."""
         (low, middle, high), observed = self.trajectories
         times = as_numbers(self.times)
         above, below = list[Mark](), list[Mark]()

@@ -23,7 +23,7 @@ from pckid.reporting.figures import (
 )
 from pckid.reporting.payload import pack_data
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, Summary
-from pckid.say.verdict import mark_verdict
+from pckid.say.verdict import mark_verdict, write_null_p
 
 MAX_LISTED_CELLS = 10
 
@@ -83,6 +83,7 @@ def _template() -> Any:
         "percent": _percent,
         "quantity": jinja2.pass_context(_quantity),
         "p_value": write_p,
+        "null_p": write_null_p,
         "titled": jinja2.pass_context(_titled),
     }
     return environment.get_template("report.html")
