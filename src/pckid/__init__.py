@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pckid.profiles import profile
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
+    from pckid.significance.levels import Levels
     from pckid.significance.new_rows import compare_rows
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "IdentifierWarning",
     "IgnoredColumnsWarning",
     "IncompleteGaussianMixture",
+    "Levels",
     "PckidModelError",
     "ProbabilisticClusterKernel",
     "SentinelWarning",
@@ -79,6 +81,7 @@ _HOMES = {
     "EmptyRowWarning": "pckid.input.warnings",
     "IdentifierWarning": "pckid.input.warnings",
     "IncompleteGaussianMixture": "pckid.mixture",
+    "Levels": "pckid.significance.levels",
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
     "SentinelWarning": "pckid.input.warnings",

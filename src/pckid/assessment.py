@@ -14,7 +14,6 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import some_rows
-from pckid._utils.text import write_p
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
@@ -25,11 +24,19 @@ from pckid.input.validation import categorical_mask, column_name
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
-from pckid.say.verdict import write_verdict
-from pckid.significance.comparison import ALPHA, MAX_NULL, MIN_ROWS, rows_to_compare
+from pckid.say.verdict import write_null_p, write_verdict
+from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.ensemble import cluster_some
-from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
-from pckid.significance.levels import CLOSE, DOUBTFUL, FEW_ROWS, MAX_JUDGED, Answer
+from pckid.significance.gaps import Gaps, find_gaps
+from pckid.significance.levels import (
+    CLOSE,
+    DOUBTFUL,
+    FEW_ROWS,
+    LEVELS,
+    MAX_JUDGED,
+    Answer,
+    Levels,
+)
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
 from pckid.spectral.clustering import cluster_by_numbers
@@ -61,7 +68,8 @@ class Assessment:
         The same for each table without groups, compared with the others.
     p_value : float or None
         How likely a table without groups reaches the statistic, by Student's t; None where there
-        are too few rows to tell, or no more different rows than clusters.
+        are too few rows to tell, or no more different rows than clusters. Null tables are drawn
+        until the answer is clear: above 0.1 it says no more than that, unless `n_null` is given.
     gaps : Gaps or None
         `gaps.p_values` of shape (n_clusters, n_clusters): how likely a cloud without a gap looks
         like each pair of clusters. `gaps.groups` of shape (n_clusters,): a cluster is of the group
@@ -102,6 +110,8 @@ class Assessment:
     moved : int
         Rows that known rows moved across a gap: without these, they would be in another group. Of
         at most 3,000 rows.
+    levels : Levels
+        Up to which p-values there is structure, and gaps.
     """
 
     n_clusters: int
@@ -126,20 +136,21 @@ class Assessment:
     cluster_names: list[str | None] = field(default_factory=list)
     n_together: int | None = None
     moved: int = 0
+    levels: Levels = LEVELS
 
     @property
     def answer(self) -> Answer:
         """Groups with gaps between them, structure without gaps, or no clear groups."""
         if self.p_value is None:
             return Answer.UNKNOWN
-        if self.p_value > ALPHA:
+        if not self.has_groups:
             return Answer.NONE
         return Answer.GROUPS if self.n_separated > 1 else Answer.STRUCTURE
 
     @property
     def has_groups(self) -> bool | None:
         """Whether there are more than tables without groups show; None: unknown."""
-        return None if self.p_value is None else self.p_value <= ALPHA
+        return None if self.p_value is None else self.p_value <= self.levels.structure
 
     @property
     def n_separated(self) -> int:
@@ -170,7 +181,7 @@ class Assessment:
         if self.gaps is None:
             return []
         same_group = self.gaps.groups == self.gaps.groups[cluster]
-        near = (self.gaps.p_values[cluster] > GAP_ALPHA) & same_group
+        near = ~self.gaps.apart[cluster] & same_group
         return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
     @property
@@ -190,7 +201,7 @@ class Assessment:
         return write_notes(self)
 
     def __repr__(self) -> str:
-        tested = "" if self.p_value is None else f" {write_p(self.p_value)}"
+        tested = "" if self.p_value is None else f" {write_null_p(self.p_value)}"
         return f"<Assessment: {self.sentence}{tested}>"
 
 
@@ -204,6 +215,7 @@ def assess(
     n_resamples: int = N_RESAMPLES,
     random_state: Any = None,
     n_jobs: int | None = None,
+    levels: Levels = LEVELS,
     advance: Advance = lambda count: None,
 ) -> Assessment:
     """Test whether there are groups at all, with gaps between them, and found again in other rows.
@@ -243,6 +255,8 @@ def assess(
         came to.
     n_jobs : int, default=None
         Threads, as in `PCKID`.
+    levels : Levels, default=Levels()
+        Up to which p-values there is structure, and gaps between clusters.
     advance : callable, default=None
         Called with 1 whenever a null table or a resample is done, for a progress bar.
 
@@ -286,7 +300,7 @@ def assess(
     if groups is not None:
         groups = read_groups(in_order_of(X, groups, "groups"), len(values))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
-    how = n_null, n_resamples, random_state, n_jobs, advance, groups, weights
+    how = n_null, n_resamples, random_state, n_jobs, advance, groups, weights, levels
     return assess_rows(estimator, values, labels, *how)
 
 
@@ -301,6 +315,7 @@ def assess_rows(
     advance: Advance,
     groups: np.ndarray | None = None,
     weights: np.ndarray | None = None,
+    levels: Levels = LEVELS,
 ) -> Assessment:
     """Assess as `assess` does, by rows (n_samples, n_features) whose labels (n_samples,) are known.
 
@@ -318,14 +333,15 @@ def assess_rows(
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
         own = getattr(estimator, "choice_", None)
-        if groups is not None or random_state not in (None, estimator.random_state):
+        as_chosen = levels == LEVELS and random_state in (None, estimator.random_state)
+        if groups is not None or not as_chosen:
             own = None
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, groups, weights)
-        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance)
+        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
@@ -339,6 +355,7 @@ def assess_rows(
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
         n_together=n_together,
+        levels=levels,
         **find_caveats(estimator, values, labels, whole=whole),
         **evidence,
     )
@@ -368,13 +385,14 @@ class _Rows(NamedTuple):
 
 
 class _Effort(NamedTuple):
-    """How much is drawn for a verdict, by what seed, and whom to tell."""
+    """How much is drawn for a verdict, by what seed and at which levels, and whom to tell."""
 
     n_null: int | None
     n_resamples: int
     seed: int
     jobs: int
     advance: Advance
+    levels: Levels
 
 
 def _gather_evidence(
@@ -387,7 +405,8 @@ def _gather_evidence(
     seed, jobs, n_clusters = effort.seed, effort.jobs, len(estimator.cluster_centers_)
     independent = table.draw_independent(seed)
     if choice is None or choice.compared is None:
-        choice = judge_rows(estimator, table.values[independent], seed, jobs, effort.n_null)
+        how = seed, jobs, effort.n_null, effort.levels
+        choice = judge_rows(estimator, table.values[independent], *how)
     effort.advance(effort.n_null or MAX_NULL)
     compared = choice.compared
     if compared is None:
@@ -404,7 +423,7 @@ def _gather_evidence(
     counting = table.values[counted]
     counting[:, list(choice.ignored)] = np.nan
     units = find_units(near_one(counting), categorical_mask(estimator))
-    found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters)
+    found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
     found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:

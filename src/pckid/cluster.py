@@ -30,7 +30,7 @@ from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_ignored
 from pckid.matching import follow_model
-from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
+from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT, choose_or_none
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
@@ -82,8 +82,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
-        goes on as if that number had been given; 1 says that there are no clear groups, and 15,
+        The number of clusters k. "auto" chooses among 1 to 40, see `pckid.choose_n_clusters`, and
+        goes on as if that number had been given; 1 says that there are no clear groups, and 40,
         with a `ClusterLimitWarning`, that there may be more. Columns that agree with no other are
         then not used, which an `IgnoredColumnsWarning` says. A fit takes one to ten times as long
         as with a given number: some 1 s on one core at 1,000 rows where the answer is clear.
@@ -713,7 +713,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     def _needs(self) -> dict[str, int]:
         """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
-        least, distinct = 2, MAX_CLUSTERS + 1
+        least, distinct = 2, MIN_DISTINCT
         if self.n_clusters != "auto":
             least = distinct = int(self.n_clusters)
         landmarks = self.n_landmarks or 0

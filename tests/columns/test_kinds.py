@@ -34,6 +34,8 @@ class Case(NamedTuple):
     parameters: Callable[[Any, int], np.ndarray]
     # the same after a step, in which row i counts as much as gamma[i]
     step: Callable[[Table, Any, int, np.ndarray], np.ndarray]
+    # how far row i deviates from component k
+    deviation: Callable[[Table, Any, int, int], float]
     options: Mapping[str, Any] = MappingProxyType({})  # of a clusterer that takes it so
 
 
@@ -44,6 +46,20 @@ def numbers(shift: float = 3.0) -> Callable[[np.random.Generator, np.ndarray], n
 def gaussian_log_density(table: Table, params: Any, i: int, k: int) -> float:
     spread = np.sqrt(params.covariances[0, k, 1])
     return norm.logpdf(table.values[i, 1], params.means[0, k, 1], spread)
+
+
+def square_over_variance(table: Table, params: Any, i: int, k: int) -> float:
+    return (table.values[i, 1] - params.means[0, k, 1]) ** 2 / params.covariances[0, k, 1]
+
+
+def surprise(log_density: Callable, chances: Callable) -> Callable[..., float]:
+    """How much less probable a cell is than one drawn from the component, by its entropy."""
+
+    def deviation(table: Table, params: Any, i: int, k: int) -> float:
+        p = np.array(chances(table, params, k))
+        return 1 - 2 * log_density(table, params, i, k) + 2 * float(np.sum(p * np.log(p)))
+
+    return deviation
 
 
 def moments(table: Table, params: Any, k: int, gamma: np.ndarray, j: int) -> tuple[float, float]:
@@ -86,6 +102,14 @@ def shrunk_means(columns: tuple[int, ...]) -> Callable[..., np.ndarray]:
     return step
 
 
+def two_chances(higher: float) -> tuple[float, float]:
+    return higher, 1 - higher
+
+
+def category_log_density(table: Table, params: Any, i: int, k: int) -> float:
+    return float(np.log(params.categories[0, k, table.codes[i, 0]]))
+
+
 def category_step(table: Table, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
     found = PRIOR * table.column_model.frequencies
     for i, weight in enumerate(gamma):
@@ -104,12 +128,14 @@ CASES = {
         gaussian_log_density,
         lambda params, k: np.array([params.means[0, k, 1], params.covariances[0, k, 1]]),
         gaussian_step,
+        square_over_variance,
     ),
     "log number": Case(
         lambda rng, group: np.exp(numbers()(rng, group)),
         gaussian_log_density,
         lambda params, k: np.array([params.means[0, k, 1], params.covariances[0, k, 1]]),
         gaussian_step,
+        square_over_variance,
         {"log_columns": [1]},
     ),
     "two values": Case(
@@ -117,18 +143,24 @@ CASES = {
         two_values_log_density,
         lambda params, k: params.means[0, k, 1:2],
         shrunk_means((1,)),
+        surprise(two_values_log_density, lambda t, p, k: two_chances(chance_of_higher(t, p, k, 1))),
     ),
     "one-hot": Case(
         lambda rng, group: np.eye(3)[codes(rng, group)],
         one_hot_log_density,
         lambda params, k: params.means[0, k, 1:4],
         shrunk_means((1, 2, 3)),
+        surprise(
+            one_hot_log_density,
+            lambda t, p, k: [chance_of_higher(t, p, k, j) for j in (1, 2, 3)],
+        ),
     ),
     "category": Case(
         lambda rng, group: np.array(["a", "b", "c"], dtype=object)[codes(rng, group)],
-        lambda table, params, i, k: float(np.log(params.categories[0, k, table.codes[i, 0]])),
+        category_log_density,
         lambda params, k: params.categories[0, k],
         category_step,
+        surprise(category_log_density, lambda table, params, k: params.categories[0, k]),
     ),
 }
 every_kind = pytest.mark.parametrize("name", [kind.name for kind in kinds.KINDS])
@@ -335,6 +367,22 @@ def test_the_deviation_of_draws_is_one_on_average(name):
         chances = params.categories[0, k][:, None]
         logs, entropy = kinds.category_deviations(model, 1, chances)
         close((1 - 2 * e @ logs - 2 * entropy[0]).mean(), 1.0, scale=1e12)
+
+
+@every_kind
+def test_deviations_equal_loops(name):
+    table, k = read(name, table_of(name)), 1
+    _, params = mixture_of(table)
+    model, columns = table.column_model, slice(0, table.n_features)
+    numbers = Numbers(*(part[0, k][:, None] for part in (params.means, params.covariances)))
+    squares, values, seen = (p[:, 0] for p in kinds.number_deviations(model, columns, numbers))
+    found = (table.values**2 * squares - 2 * table.values * values + seen)[:, 1:].sum(axis=1)
+    if table.codes.shape[1]:
+        chances = params.categories[0, k][:, None]
+        logs, entropy = kinds.category_deviations(model, 1, chances)
+        found = 1 - 2 * logs[table.codes[:, 0], 0] - 2 * entropy[0, 0]
+    for i in np.flatnonzero(has_cells(table)):
+        close(found[i], CASES[name].deviation(table, params, i, k), scale=100)
 
 
 @every_kind

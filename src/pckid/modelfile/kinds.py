@@ -116,6 +116,9 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
         named |= _fields(f"stack{index}", stack)
         sizes.append(stack.log_weights.shape[1])
     facts: Facts = {"dtype": kernel.dtype, "sizes": sizes}
+    if kernel.weighting != estimator.weighting:
+        # What was fitted, where another weighting was set since.
+        facts["weighting"] = kernel.weighting
     if isinstance(estimator.n_inits, str):
         facts["starts"] = [kernel.ensemble.n_inits]
     for j, known in categories.items():
@@ -159,7 +162,8 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
         _read_mixtures(reader, f"stack{index}", kind, (n_inits, size), scaling, dtype)
         for index, size in enumerate(sizes)
     )
-    estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, estimator.weighting)
+    weighting = take_fact(facts, "weighting", estimator.weighting)
+    estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, weighting)
     estimator._n_features_out = estimator._kernel.ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
 

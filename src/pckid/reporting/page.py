@@ -13,7 +13,7 @@ from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
-from pckid.say.verdict import mark_verdict
+from pckid.say.verdict import mark_verdict, write_null_p
 
 MAX_LISTED_CELLS = 10
 
@@ -85,6 +85,7 @@ def _template() -> Any:
         "percent": _percent,
         "quantity": jinja2.pass_context(_quantity),
         "p_value": write_p,
+        "null_p": write_null_p,
         "titled": jinja2.pass_context(_titled),
     }
     return environment.get_template("report.html")

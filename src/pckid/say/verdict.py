@@ -14,11 +14,19 @@ _MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Ans
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
+def write_null_p(p_value: float) -> str:
+    """Write how likely a null table is as clear: "p < 0.001", "p = 0.03", "p > 0.1".
+
+    Null tables are drawn until the answer is clear, so that a p-value above is known no closer.
+    """
+    return write_p(p_value) if p_value <= 0.1 else "p > 0.1"
+
+
 def write_verdict(found: Any) -> str:
     """Write the verdict of an Assessment in one sentence."""
     if found.answer is Answer.UNKNOWN:
         return _write_unknown(found)
-    close = f" ({write_p(found.p_value or 0.0)})"
+    close = f" ({write_null_p(found.p_value or 0.0)})"
     if found.answer is Answer.NONE and found.is_close:
         return (
             "No clear groups: the clusters are clearer than those of most tables without "
@@ -136,7 +144,7 @@ def write_reason(found: Any) -> str:
     """Write why to believe what was found, or not, in one sentence."""
     if found.answer is Answer.UNKNOWN:
         return write_verdict(found)
-    close = f" ({write_p(found.p_value or 0.0)})"
+    close = f" ({write_null_p(found.p_value or 0.0)})"
     if found.answer is Answer.NONE:
         if found.is_close:
             return (

@@ -67,7 +67,7 @@ def pckid() -> None:
     params=[
         click.Argument(["table"], default="-"),
         click.Option(["-k", "--clusters", "n_clusters"], type=click.IntRange(1), metavar="N",
-                     help="Number of clusters. Chosen among 1 to 15 by default."),
+                     help="Number of clusters. Chosen among 1 to 40 by default."),
         click.Option(["--names"], metavar="NAMES",
                      help="Names of the clusters, from cluster 0 on, with commas between them (one "
                      "with a comma in quotes): for report, model, and a column `cluster_name`."),
