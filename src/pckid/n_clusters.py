@@ -29,6 +29,7 @@ from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
 from pckid.ensemble.members import Ensemble
+from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
 from pckid.input.validation import categorical_mask
@@ -128,6 +129,8 @@ def choose_n_clusters(
     *,
     max_clusters: int = MAX_CLUSTERS,
     sample_weight: Any = None,
+    positions: Any = None,
+    groups: Any = None,
 ) -> Choice:
     """Score every number of clusters by how far the kernel's spectrum drops after it.
 
@@ -141,6 +144,8 @@ def choose_n_clusters(
         The largest candidate; never more than there are rows, less one.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts, as in `PCKID.fit`.
+    positions, groups : array-like, str or sequence of str, default=None
+        Where rows are, and which of them belong together, as in `PCKID.fit`.
 
     Returns
     -------
@@ -161,7 +166,9 @@ def choose_n_clusters(
     if max_clusters < 2:
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     model = clone(estimator)
-    return choose_or_none(model, model._draw(X, sample_weight), max_clusters)[0]
+    X, arrangement, _ = split_arrangement(X, positions, groups)
+    drawn = model._draw(X, sample_weight, arrangement=arrangement)
+    return choose_or_none(model, drawn, max_clusters)[0]
 
 
 def judge_rows(
@@ -171,6 +178,7 @@ def judge_rows(
     jobs: int,
     n_null: int | None,
     levels: Levels = LEVELS,
+    arrangement: Arrangement | None = None,
 ) -> Choice:
     """Compare rows with null tables as a fit with n_clusters="auto" does.
 
@@ -183,10 +191,12 @@ def judge_rows(
     n_null : int or None
         The number of null tables; None: as many as a clear answer takes.
     levels : Levels
+    arrangement : Arrangement or None
+        Of the rows.
     """
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
-    drawn = model._draw(X, **model._needs())
+    drawn = model._draw(X, **model._needs(), arrangement=arrangement)
     n_inits = estimator._n_starts
     found, _ = choose_or_none(
         model, drawn, n_null=n_null, n_inits=n_inits, n_halves=0, levels=levels
@@ -241,7 +251,7 @@ def choose_or_none(
             how = n_null, levels
             compared = _compare_sample(estimator, choice, drawn, all_columns, jobs, *how)
         choice = choice._replace(compared=compared)
-        if compared is not None and compared.p_value > levels.structure:
+        if compared is not None and (compared.p_value > levels.structure or compared.is_endless):
             return choice._replace(n_clusters=1, ignored=()), all_columns
         if agree or n_starts >= most:
             return choice, training
@@ -281,7 +291,14 @@ def _compare_sample(
         n_distinct = len(merge_duplicates(sample.table, None, least=1).rows)
         if n_distinct >= MIN_ROWS or not choice.ignored:
             break
-    rows = rows_to_compare(sample.X.shape[0], sample.entropy, sample.given_weights)
+    arrangement = sample.arrangement
+    if arrangement is None:
+        rows = rows_to_compare(sample.X.shape[0], sample.entropy, sample.given_weights)
+    else:
+        known = np.flatnonzero(arrangement.are_known)
+        weights = None if sample.given_weights is None else sample.given_weights[known]
+        rows = known[rows_to_compare(len(known), sample.entropy, weights)]
+        arrangement = arrangement.take(rows)
     varied = min(len(rows), n_distinct) >= MIN_ROWS
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
         return None
@@ -296,7 +313,8 @@ def _compare_sample(
     ):
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
-        return compare_with_null_tables(values, *how, n_null, advance, levels.structure)
+        more = n_null, advance, levels.structure, arrangement
+        return compare_with_null_tables(values, *how, *more)
 
 
 def choose_by_kernel(

@@ -17,6 +17,7 @@ class Stream(IntEnum):
     MEMBERSHIP = 6  # the parts of the ensemble that tell how sure memberships are
     GAPS = 7  # the halves of rows that tell whether there is a gap, and the order of ties
     STEADINESS = 8  # the rows by which halves of an ensemble are compared
+    DEPENDENCE = 9  # the rows by which dependence between rows is estimated, and null tables of it
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:

@@ -14,6 +14,7 @@ from pckid._utils.seeds import Stream, sequence
 from pckid._utils.text import counted
 from pckid.columns.log_number import find_shifts
 from pckid.columns.one_hot import join_one_hot
+from pckid.input.arrangement import Arrangement
 from pckid.input.column_groups import ColumnRoles
 from pckid.input.known import KnownMembers, find_known
 from pckid.input.table import (
@@ -49,6 +50,7 @@ class RowsInMemory(NamedTuple):
     weights: np.ndarray | None  # (n_samples,), as given
     categorical: np.ndarray  # (n_features,), bool
     known: np.ndarray | None = None  # (n_samples,), names of groups, "" where not known
+    arrangement: Arrangement | None = None  # of the rows
 
 
 class Sampling(NamedTuple):
@@ -77,6 +79,7 @@ class _Measured(NamedTuple):
     chosen: np.ndarray | None = None  # (n_chosen,), which rows of a table in memory they are
     known: np.ndarray | None = None  # (n_chosen,), names of groups, "" where not known
     members: KnownMembers | None = None  # the rows whose group is known
+    arrangement: Arrangement | None = None  # of the rows of `X`
 
 
 class Sample(NamedTuple):
@@ -98,6 +101,7 @@ class Sample(NamedTuple):
     known: np.ndarray | None = None  # (n_chosen,), known groups of the rows of `X`, "" if unknown
     members: KnownMembers | None = None  # of all rows those whose group is known
     given_weights: np.ndarray | None = None  # (n_chosen,), of the rows of `X`; None: all alike
+    arrangement: Arrangement | None = None  # of the rows of `X`
 
     @property
     def n_distinct(self) -> int:
@@ -192,6 +196,7 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     return Sample(
         table, scaling, dtype, n_usable, sampling.entropy, relative(weights), found.X, n_rows,
         n_empty, places, is_whole, origin, found.known, found.members, found.weights,
+        found.arrangement,
     )  # fmt: skip
 
 
@@ -248,7 +253,9 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
         members = find_known(rows.X, known, keys(sampling.entropy, 0, len(known)))
         known = known[chosen]
     n_empty = n_samples - n_usable
-    return _Measured(X, weights, scaling, n_usable, n_samples, n_empty, chosen, known, members)
+    placed = None if rows.arrangement is None else rows.arrangement.take(chosen)
+    found = X, weights, scaling, n_usable, n_samples, n_empty, chosen, known, members
+    return _Measured(*found, placed)
 
 
 def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:

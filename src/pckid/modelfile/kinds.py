@@ -23,8 +23,9 @@ from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
+from pckid.input.columns import is_blocked
 from pckid.input.table import Scaling
-from pckid.input.validation import column_name, is_blocked
+from pckid.input.validation import column_name
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES

@@ -11,9 +11,16 @@ from scipy import stats
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator, some_rows
+from pckid.input.arrangement import Arrangement
+from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation
 from pckid.significance.levels import LEVELS
 from pckid.significance.margins import dip
-from pckid.significance.null_tables import draw_null_table, fit_null_model
+from pckid.significance.null_tables import (
+    draw_dependent_table,
+    draw_null_table,
+    find_dependence,
+    fit_null_model,
+)
 from pckid.spectral.embedding import walk_coordinates
 
 MAX_COLUMNS = 1000  # of wider tables so many random columns are compared
@@ -61,6 +68,13 @@ class Comparison(NamedTuple):
     statistic: float  # how far the table is above null tables, in their standard deviations
     null_statistics: np.ndarray  # (n_null,), how far each null table is above the others
     error: float = 0.0  # of the statistic: it is a mean over ensembles, and over draws of rows
+    correlation: Correlation = INDEPENDENT  # of the leading component between rows
+    n_effective: float = np.inf  # how many independent rows tell as much about that component
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows change so slowly that hardly any two of them are independent."""
+        return self.n_effective < MIN_EFFECTIVE
 
     @property
     def p_value(self) -> float:
@@ -112,6 +126,7 @@ def compare_with_null_tables(
     n_null: int | None = None,
     advance: Advance = lambda count: None,
     level: float = LEVELS.structure,
+    arrangement: Arrangement | None = None,
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
@@ -119,19 +134,29 @@ def compare_with_null_tables(
     columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. Of more
     than 500 rows, every ensemble and every null table has others. As many null tables are drawn as
     a clear answer takes at a level, up to 144, or all of `n_null`; `advance` is called with 1 for
-    every one.
+    every one. Rows that depend on each other by their arrangement do so in null tables, too.
     """
     if X.shape[1] > MAX_COLUMNS:
         # Empty columns do not count.
         empty = generator(entropy, Stream.NULL_TABLES, 2).permutation(X.shape[1])[MAX_COLUMNS:]
         X = X.copy()
         X[:, empty] = np.nan
-    model, every = fit_null_model(X, categorical), np.arange(len(X))
+    model, dependence = fit_null_model(X, categorical), None
+    if arrangement is not None:
+        dependence = find_dependence(model, arrangement, generator(entropy, Stream.DEPENDENCE))
+    if dependence is not None:
+        X = X[dependence.rows]
+    every = np.arange(len(X))
 
     def measure(of_null: int, number: int) -> Structure:
         rng = generator(entropy, Stream.NULL_TABLES, of_null, number)
         rows = some_rows(every, MAX_COMPARED, rng)
-        table = draw_null_table(model, rows, rng) if of_null else X[rows]
+        if not of_null:
+            table = X[rows]
+        elif dependence is None:
+            table = draw_null_table(model, rows, rng)
+        else:
+            table = draw_dependent_table(model, dependence, rows, rng)
         return measure_structure(kernel_of(table, int(rng.integers(2**31))))
 
     own: list[Structure] = []
@@ -144,6 +169,11 @@ def compare_with_null_tables(
         found = compare_structures(own, null)
         if found.is_settled(level):
             break
+    if dependence is not None:
+        leading = dependence.correlations[0]
+        found = found._replace(correlation=leading, n_effective=dependence.n_effective)
+    if arrangement is not None and arrangement.n_groups < MIN_EFFECTIVE:
+        found = found._replace(n_effective=float(arrangement.n_groups))
     return found
 
 

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from pckid._utils.seeds import Stream, generator
 from pckid.significance.levels import LEVELS, Levels
@@ -52,6 +52,8 @@ _MIN_ROWS = 20
 # joins them if it has some rows.
 _BETWEEN, _MIN_BRIDGE = 0.6, 5
 _MIN_VARIANCE = 0.02
+_LARGEST = 8.0  # z of a p-value of 0
+_MIN_SPREAD = 0.6  # of null gaps, as z: fewer than twenty may lie close together by chance
 
 
 class Gaps(NamedTuple):
@@ -87,11 +89,13 @@ def find_gaps(
     entropy: int,
     n_clusters: int = 0,
     levels: Levels = LEVELS,
+    null: np.ndarray | None = None,
 ) -> Gaps:
     """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
 
     Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves. A pair has a gap
-    up to the p-value `levels.gaps`.
+    up to the p-value `levels.gaps`. Of rows that depend on each other, `null` (n_null,) are the
+    clearest gaps of tables without groups, as z.
     """
     rng = generator(entropy, Stream.GAPS)
     values, discrete = units.values.copy(), units.categorical.copy()
@@ -108,9 +112,30 @@ def find_gaps(
         second = labels[rows] == b
         statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
         p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+    if null is not None:
+        p_values = compare_with_null_gaps(p_values, null)
     distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
     groups = _find_groups(p_values <= levels.gaps, sizes, distances)
     return Gaps(p_values, groups, levels.gaps)
+
+
+def as_z(p_values: np.ndarray) -> np.ndarray:
+    """Turn p-values into standard normal quantiles; those not tested into the lowest."""
+    z = np.nan_to_num(norm.isf(p_values), nan=-_LARGEST)
+    return np.clip(z, -_LARGEST, _LARGEST)
+
+
+def compare_with_null_gaps(p_values: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Compare gaps between pairs (n_clusters, n_clusters) with the clearest null ones (n_null,).
+
+    p is that of a further one, by Student's t; pieces of smooth fields have gaps, too.
+    """
+    null = np.maximum(null, 0.0)
+    n, spread = len(null), max(float(null.std(ddof=1)), _MIN_SPREAD)
+    height = (as_z(p_values) - null.mean()) / (spread * np.sqrt(1 + 1 / n))
+    found = np.where(np.isnan(p_values), np.nan, t.sf(height, n - 1))
+    np.fill_diagonal(found, 1.0)
+    return found
 
 
 def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) -> np.ndarray:
