@@ -39,6 +39,8 @@ PROBLEMS = [
             {"n_observed": 20, "n_rows": 1945, "n_distinct": 3, "is_text": True}),
     Doubt("long tails", "bodywt", (), {"columns": ["bodywt", "brainwt"]}),
     Doubt("word for missing", "region", (), {"text": "NA", "n_cells": 43}),
+    Doubt("places", "row", (), {"columns": ["row", "col"]},
+            (drop_column("row"), drop_column("col"))),
     Doubt("same order", "awake", (), {"pairs": [("sleep_total", "awake", -1.0)]}),
 ]  # fmt: skip
 NOTES = [

@@ -25,6 +25,7 @@ from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.nothing_left import NOTHING_LEFT
 from pckid.frontends.questions.other_unit import OTHER_UNIT
 from pckid.frontends.questions.outlier import OUTLIER
+from pckid.frontends.questions.places import PLACES
 from pckid.frontends.questions.question import Answer, Question, Seen
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.questions.rows_below_names import ROWS_BELOW_NAMES
@@ -60,6 +61,7 @@ QUESTIONS: dict[str, Question] = {
         MAY_BE_A_CODE,
         REPEATED_IDS,
         LONG_TAILS,
+        PLACES,
         SAME_ORDER,
         KNOWN_GROUPS,
         WORD_FOR_MISSING,
