@@ -292,6 +292,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        count_columns: Any = None,
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
         dtype: str = "auto",
@@ -306,7 +307,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             reg_covar=reg_covar, weighting=weighting, scaling=scaling,
             column_groups=column_groups, group_weights=group_weights,
             categorical_features=categorical_features, missingness=missingness,
-            log_columns=log_columns,
+            log_columns=log_columns, count_columns=count_columns,
             dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.n_clusters = n_clusters

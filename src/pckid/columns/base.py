@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,13 @@ class Measured(NamedTuple):
     extreme: np.ndarray | None
     # how much the rows of each category count, for each column of categories
     counts: list[np.ndarray]
+    # (n_features,), of columns of numbers: the largest magnitudes, and the standard deviations in
+    # units of these
+    magnitude: np.ndarray
+    spread: np.ndarray
+    # by the name of a kind, columns that were asked to be of it, and how errors call them: places
+    # among all columns, numbers before categories
+    asked: Mapping[str, Mapping[int, str]] = MappingProxyType({})
 
 
 class Numbers(NamedTuple):
@@ -75,6 +83,7 @@ class Kind(ABC):
     """What all kinds of columns say of themselves."""
 
     name: str
+    parameter: str | None = None  # of an estimator, which lists columns of the kind
 
     @property
     @abstractmethod

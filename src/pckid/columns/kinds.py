@@ -18,6 +18,7 @@ from pckid.columns.base import (
     Stored,
 )
 from pckid.columns.category import Category
+from pckid.columns.count import Count
 from pckid.columns.log_number import LogNumber
 from pckid.columns.model import ColumnModel
 from pckid.columns.number import Number
@@ -26,7 +27,7 @@ from pckid.columns.two_values import TwoValues
 
 _NUMBER, _CATEGORY = Number(), Category()
 # What all columns of numbers are unless one of the later kinds says that they are its own.
-NUMBER_KINDS: tuple[NumberKind, ...] = (_NUMBER, LogNumber(), TwoValues(), OneHot())
+NUMBER_KINDS: tuple[NumberKind, ...] = (_NUMBER, LogNumber(), Count(), TwoValues(), OneHot())
 CATEGORY_KINDS: tuple[CategoryKind, ...] = (_CATEGORY,)
 KINDS = (*NUMBER_KINDS, *CATEGORY_KINDS)
 

@@ -127,6 +127,7 @@ class EnsembleEstimator(
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"}), "array-like"],
         "log_columns": ["array-like", str, None],
+        "count_columns": ["array-like", str, None],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -151,6 +152,7 @@ class EnsembleEstimator(
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        count_columns: Any = None,
         dtype: str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -171,6 +173,7 @@ class EnsembleEstimator(
         self.categorical_features = categorical_features
         self.missingness = missingness
         self.log_columns = log_columns
+        self.count_columns = count_columns
         self.dtype = dtype
         self.device = device
         self.random_state = random_state

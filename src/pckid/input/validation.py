@@ -79,8 +79,8 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
             f"{row} (input X contains infinity). Replace it by NaN to treat it as missing."
         )
     scaling = getattr(getattr(estimator, "_kernel", None), "scaling", None)
-    if not reset and scaling is not None and scaling.shifts is not None:
-        _refuse_beyond_logs(estimator, values, scaling)
+    if not reset and scaling is not None:
+        _refuse_beyond(estimator, values, scaling)
     return values
 
 
@@ -362,14 +362,26 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
     return X
 
 
-def _refuse_beyond_logs(estimator: Any, X: Array, scaling: Any) -> None:
-    """Raise if a new row holds a number of which there is no logarithm where one is taken."""
-    for column, shift in zip(scaling.kept.tolist(), to_numpy(scaling.shifts), strict=True):
-        xp, numbers = namespace(X), X[:, column]
-        if shift != NO_LOG and bool(xp.any(numbers <= -shift)):
+def _refuse_beyond(estimator: Any, X: Array, scaling: Any) -> None:
+    """Raise if a new row holds a number of which there is no logarithm, or that is no count."""
+    xp, counts = namespace(X), scaling.column_model.count_scale
+    if scaling.shifts is None and counts is None:
+        return
+    for place, column in enumerate(scaling.kept.tolist()):
+        shift = NO_LOG if scaling.shifts is None else float(scaling.shifts[place])
+        is_count = counts is not None and float(counts[place]) > 0
+        if shift == NO_LOG and not is_count:
+            continue
+        numbers = X[:, column]
+        if bool(xp.any(numbers < 0 if is_count else numbers <= -shift)):
             low = float(xp.min(xp.where(xp.isnan(numbers), xp.inf, numbers)))
+            why = (
+                "which is no count: count_columns names it"
+                if is_count
+                else f"of which there is no logarithm: log_columns names it, and all numbers of "
+                f"the fit were above {-shift:g}"
+            )
             raise ValueError(
-                f"Column {column_name(estimator, column)} holds {low:.6g}, of which there is no "
-                f"logarithm: log_columns names it, and all numbers of the fit were above {-shift:g}"
-                ". Replace such cells by NaN to treat them as missing, or fit again."
+                f"Column {column_name(estimator, column)} holds {low:.6g}, {why}. Replace such "
+                "cells by NaN to treat them as missing, or fit again."
             )

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pckid._utils.arrays import to_numpy
+from pckid.columns.count import Count
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.column_groups import find_roles
@@ -41,6 +42,7 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
         "column_groups": roles.groups,
         "missingness": np.flatnonzero(roles.informative),
         "log_columns": None,
+        "count_columns": list(roles.kinds[Count.name]),
     }
     copy = clone(estimator).set_params(**{**given, **changes})
     if hasattr(copy, "set_callbacks"):
