@@ -21,7 +21,7 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
-from pckid.input.validation import categorical_mask, column_name
+from pckid.input.validation import column_name, unordered_mask
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
@@ -389,7 +389,7 @@ def assess_rows(
 
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
 
 
@@ -454,7 +454,7 @@ def _gather_evidence(
     values[:, list(choice.ignored)] = np.nan
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        units = find_units(near_one(values[counted]), categorical_mask(estimator))
+        units = find_units(near_one(values[counted]), unordered_mask(estimator))
         found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     else:
         found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
@@ -472,7 +472,7 @@ def _find_dependent_gaps(
 
     Values are (n_samples, n_features), NaN in columns that are ignored.
     """
-    n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
+    n_clusters, categorical = len(estimator.cluster_centers_), unordered_mask(estimator)
     rows = rows_to_compare(len(compared), effort.seed)
     rows = compared[rows]
     X = near_one(values[rows])
@@ -557,7 +557,7 @@ def find_caveats(
     Rows (n_samples, n_features) and labels (n_samples,) are those of the `whole` table, or of a
     sample, which tells no small clusters. The result has fields of `Assessment`.
     """
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     found, codes = find_codes(values, used[~categorical[used]]), []
     if found:

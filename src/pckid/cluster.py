@@ -293,6 +293,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         missingness: Any = "ignorable",
         log_columns: Any = None,
         count_columns: Any = None,
+        ordinal_columns: Any = None,
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
         dtype: str = "auto",
@@ -307,7 +308,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             reg_covar=reg_covar, weighting=weighting, scaling=scaling,
             column_groups=column_groups, group_weights=group_weights,
             categorical_features=categorical_features, missingness=missingness,
-            log_columns=log_columns, count_columns=count_columns,
+            log_columns=log_columns, count_columns=count_columns, ordinal_columns=ordinal_columns,
             dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.n_clusters = n_clusters

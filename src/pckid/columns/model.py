@@ -37,6 +37,9 @@ class ColumnModel(NamedTuple):
     count_scale: Array | None = None
     count_mean: Array | None = None
     count_dispersion: Array | None = None
+    # (n_categories,), where levels lie in columns of ordered categories, from 1 for the lowest to 2
+    # for the highest, 0 in other columns; None where no categories have an order
+    levels: Array | None = None
 
     @property
     def values_held(self) -> Array | None:

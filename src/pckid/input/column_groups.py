@@ -8,6 +8,7 @@ import numpy as np
 
 from pckid.columns.kinds import NUMBER_KINDS
 from pckid.columns.log_number import LogNumber
+from pckid.columns.ordinal import Ordinal
 from pckid.cubes import as_table
 from pckid.input.categories import find_column
 
@@ -98,11 +99,9 @@ def find_roles(
     return ColumnRoles(members, scales, weights, informative, _find_kinds(estimator, names, n))
 
 
-def _find_kinds(
-    estimator: Any, names: Sequence[str] | None, n: int
-) -> dict[str, dict[int, str]]:
+def _find_kinds(estimator: Any, names: Sequence[str] | None, n: int) -> dict[str, dict[int, str]]:
     """Find the columns of numbers that parameters name as of a kind, as in `ColumnRoles`."""
-    found: dict[str, dict[int, str]] = {}
+    found: dict[str, dict[int, str]] = {Ordinal.name: estimator._ordinal}
     owner: dict[int, str] = {}
     for kind in NUMBER_KINDS:
         if kind.parameter is None:

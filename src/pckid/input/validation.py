@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
 from pckid.columns.log_number import NO_LOG
-from pckid.input import categories
+from pckid.input import categories, ordinal
 from pckid.input.arrangement import without_columns
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
@@ -200,6 +200,12 @@ def categorical_mask(estimator: Any) -> np.ndarray:
     return np.isin(np.arange(estimator.n_features_in_), list(getattr(estimator, "_categories", {})))
 
 
+def unordered_mask(estimator: Any) -> np.ndarray:
+    """Find which columns hold categories without an order, of shape (n_features,)."""
+    ordered = np.isin(np.arange(estimator.n_features_in_), list(getattr(estimator, "_ordinal", {})))
+    return categorical_mask(estimator) & ~ordered
+
+
 def _categories(
     estimator: Any, X: Any, columns: Sequence[Column | np.ndarray] | None, reset: bool
 ) -> dict[int, np.ndarray]:
@@ -209,14 +215,20 @@ def _categories(
         return {}
     if columns is None:
         # An array that nobody asked categories of has none, and may stay where it is.
-        asked = not learns or estimator.categorical_features is not None
+        parameters = ("categorical_features", "ordinal_columns")
+        asked = not learns or any(getattr(estimator, name) is not None for name in parameters)
         columns = list(as_objects(X).T) if asked else []
     if learns:
-        estimator._categories, estimator.categories_ = {}, {}
+        estimator._categories, estimator.categories_, estimator._ordinal = {}, {}, {}
         names = column_names(estimator)
-        for j in categories.chosen_columns(estimator.categorical_features, names, columns):
+        chosen = categories.chosen_columns(estimator.categorical_features, names, columns)
+        levels = ordinal.chosen_levels(estimator.ordinal_columns, names, columns, chosen)
+        for j in sorted({*chosen, *levels}):
             name = j if names is None else names[j]
             known = categories.learn(cells_of(columns[j]), repr(name))
+            if known and j in levels:
+                known = ordinal.in_order(known, levels[j], repr(name))
+                estimator._ordinal[j] = repr(name)
             estimator._categories[j] = estimator.categories_[name] = known
     found, unseen = {}, {}
     for j, known in estimator._categories.items():

@@ -8,7 +8,6 @@ import numpy as np
 
 from pckid.columns.one_hot import find_one_hot_columns
 
-
 _MAX_EXPONENT = 100  # of two, of numbers whose squares are within floats
 
 
