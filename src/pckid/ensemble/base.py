@@ -377,8 +377,8 @@ class EnsembleEstimator(
         self._categories, self._labels_in, self._ordinal = dict(rows.categories), None, {}
         if self.ordinal_columns is not None:
             raise ValueError(
-                "ordinal_columns needs a table in memory, but X comes in blocks. Fit on a sample of "
-                "its rows in memory, then predict the others."
+                "ordinal_columns needs a table in memory, but X comes in blocks. Fit on a sample "
+                "of its rows in memory, then predict the others."
             )
         self.categories_ = {names[j] if names else j: each for j, each in rows.categories.items()}
         informative = self._informative

@@ -53,7 +53,7 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
 
 
 def with_whole_levels(estimator: EnsembleEstimator, X: np.ndarray) -> np.ndarray:
-    """Round ordered categories in a table (n_samples, n_features), drawn as if they were numbers."""
+    """Round ordered categories of a table (n_samples, n_features), drawn as numbers are."""
     if not estimator._ordinal:
         return X
     return np.where(np.isin(np.arange(X.shape[1]), list(estimator._ordinal)), np.rint(X), X)
