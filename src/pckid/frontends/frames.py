@@ -55,7 +55,7 @@ class TableFrame(NamedTuple):
 
 
 _OFFERED = (
-    "na_values", "numbers", "dates", "columns", "drop", "categorical", "not_missing",
+    "na_values", "numbers", "dates", "columns", "drop", "categorical", "ordinal", "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
     "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows",
 )  # fmt: skip
@@ -142,6 +142,8 @@ def _to_frame(prepared: Prepared) -> Any:
     import pandas as pd
 
     texts = {name: pd.Categorical(cells) for name, cells in prepared.texts.items()}
+    for name, levels in prepared.levels.items():
+        texts[name] = pd.Categorical(prepared.texts[name], categories=levels, ordered=True)
     frame = pd.DataFrame(dict(zip(prepared.names, prepared.X.T, strict=True)) | texts)
     if prepared.row_names is not None:
         cells = prepared.table.data.column(prepared.row_names).to_pylist()

@@ -92,7 +92,11 @@ def fit_clusters(
 
     Clusters of a table in memory may be numbered `like` those of an earlier model.
     """
-    estimator.set_params(categorical_features=[*prepared.counts] or None)
+    estimator.set_params(
+        categorical_features=[*prepared.counts] or None,
+        ordinal_columns=dict(prepared.levels) or estimator.ordinal_columns,
+        count_columns=prepared.count_columns or estimator.count_columns,
+    )
     with watch() as advance, without_own_words():
         # Older versions of scikit-learn have no callbacks.
         counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None

@@ -38,20 +38,25 @@ def chosen_levels(
     return found
 
 
-def in_order(known: list[Any], levels: Iterable[Any] | None, name: str) -> list[Any]:
-    """Put the categories of a column into their order; raise if it is not known."""
+def in_order(
+    known: list[Any], levels: Iterable[Any] | None, name: str, example: str = ""
+) -> list[Any]:
+    """Put the categories of a column into their order; raise if it is not known.
+
+    An error says by an `example` how the order is given.
+    """
     if len(known) > MAX_LEVELS:
         raise ValueError(
-            f"ordinal_columns names column {name}, which holds {len(known)} levels; at most "
-            f"{MAX_LEVELS} are taken. Leave it out if they are numbers, or join some."
+            f"Column {name} holds {len(known)} levels of a scale; at most {MAX_LEVELS} are taken. "
+            "Give it as numbers or as categories, or join some."
         )
     if levels is not None:
         places = {as_text(level): place for place, level in enumerate(levels)}
         others = [as_text(each) for each in known if as_text(each) not in places]
         if others:
             raise ValueError(
-                f"Column {name} holds {list_first(list(map(repr, others)))}, which is none of its "
-                "levels in ordinal_columns. List all of them, the lowest first."
+                f"Column {name} holds {list_first(list(map(repr, others)))}, which is none of the "
+                "levels given for it. List all of them, the lowest first."
             )
         return sorted(known, key=lambda each: places[as_text(each)])
     if all(isinstance(each, Real) for each in known):
@@ -60,9 +65,8 @@ def in_order(known: list[Any], levels: Iterable[Any] | None, name: str) -> list[
     order = find_order(list(texts))
     if order is None:
         raise ValueError(
-            f"ordinal_columns names column {name}, whose levels have no known order: "
-            f"{list_first(list(map(repr, texts)))}. Give them, the lowest first: "
-            f"ordinal_columns={{{name}: [...]}}."
+            f"The levels of column {name} have no known order: {list_first(list(map(repr, texts)))}. "
+            f"Give them, the lowest first: {example or f'ordinal_columns={{{name}: [...]}}'}."
         )
     return [texts[text] for text in order]
 

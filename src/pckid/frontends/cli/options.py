@@ -13,7 +13,8 @@ from pckid.frontends.options import OPTIONS, CaseOptions
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
     "Which columns, and as what": (
-        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "log_columns",
+        "columns", "drop", "categorical", "ordinal", "count", "row_names", "labels", "known",
+        "weights", "log_columns",
     ),
     "How the table is read": (
         "take_advice", "na_values", "limits", "numbers", "dates", "delimiter",
@@ -26,7 +27,7 @@ HEADINGS = {
 }  # fmt: skip
 """Options that most people meet, by the headings under which help lists them."""
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("row_names", "stream", "outcomes")
+_NOT_LONG = ("row_names", "stream", "outcomes", "ordinal", "count")
 _WIDEST = 22  # of what stands before what an option does, unless that begins in the next line
 
 
