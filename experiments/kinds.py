@@ -170,4 +170,5 @@ def kinds_command(folders: Sequence[str], seed: int, jobs: int, runs: int, out: 
     FOLDERS hold labelled tables, as `compare` takes them. Writes results.csv and summary.md.
     """
     rows = call_all(list_calls(folders, runs, seed), jobs, "tables")
+    rows = [row for row in rows if row["columns"]]
     write_both(out, "kinds", rows, summarise(rows))

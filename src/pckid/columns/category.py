@@ -42,7 +42,7 @@ class Category(CategoryKind):
         """
         indicators, _ = found
         xp, column, shares = namespace(indicators), model.column, model.frequencies
-        belongs = xp.astype(columns_of(model, n_columns), indicators.dtype)
+        belongs = xp.astype(match_columns(model, n_columns), indicators.dtype)
         scale = take_along(1 / xp.sqrt(1 - belongs @ (shares * shares)), column)
         missing = take_along(1 - indicators @ xp.matrix_transpose(belongs), column, axis=-1)
         return indicators + missing * shares, scale
@@ -63,7 +63,7 @@ class Category(CategoryKind):
         """Compute log p, and the entropy H of each column: 1 − 2 log p − 2 H."""
         xp = namespace(chances)
         logs = xp.log(chances)
-        own = xp.astype(columns_of(model, n_columns), chances.dtype)
+        own = xp.astype(match_columns(model, n_columns), chances.dtype)
         return [logs, -own @ (chances * logs)]
 
     def draw(self, chances: np.ndarray, uniform: Callable[[], np.ndarray]) -> np.ndarray:
@@ -77,7 +77,7 @@ def pick(chances: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     return np.minimum(passed.sum(axis=1), chances.shape[1] - 1)
 
 
-def columns_of(model: ColumnModel, n_columns: int) -> Array:
+def match_columns(model: ColumnModel, n_columns: int) -> Array:
     """Find which categories belong to each column (n_columns, n_categories), bool."""
     xp, column = namespace(model.column), model.column
     index = xp.arange(n_columns, dtype=column.dtype, device=device_of(column))

@@ -20,7 +20,7 @@ from scipy.special import ndtri
 
 from pckid._utils.arrays import Array, device_of, is_host, namespace, take_along
 from pckid.columns.base import Measured, Stored
-from pckid.columns.category import Category, columns_of
+from pckid.columns.category import Category, match_columns
 from pckid.columns.model import RAREST, ColumnModel
 
 MAX_LEVELS = 10  # more are as good as numbers
@@ -55,12 +55,14 @@ class Ordinal(Category):
     ) -> tuple[Array, Any]:
         """Put standardised places of levels where the indicator of the lowest one is, else 0."""
         filled, scale = found
-        xp, column, levels = namespace(filled), model.column, model.levels
-        belongs = xp.astype(columns_of(model, n_columns), filled.dtype)
+        xp, column = namespace(filled), model.column
+        levels: Any = model.levels
+        belongs = xp.astype(match_columns(model, n_columns), filled.dtype)
         weighed = belongs * model.frequencies
         middle = take_along(weighed @ levels, column)
         spread = xp.sqrt(take_along(weighed @ (levels - middle) ** 2, column))
-        mine, same = levels > 0, column[:, None] == column[None, :]
+        mine: Any = levels > 0
+        same: Any = column[:, None] == column[None, :]
         place = (levels - middle) / xp.where(mine, spread, 1.0)
         lowest = xp.astype(same & (levels == 1)[None, :], filled.dtype)
         plain = xp.eye(levels.shape[0], dtype=filled.dtype, device=device_of(filled))
@@ -69,7 +71,8 @@ class Ordinal(Category):
 
     def update(self, model: ColumnModel, n_rows: Array, found: Array) -> Array:
         """Find the probabilities whose mean place is that of those found for any categories."""
-        xp, column, levels = namespace(found), model.column, model.levels
+        xp, column = namespace(found), model.column
+        levels: Any = model.levels
         mine = levels > 0
         above = xp.where(mine, levels - 1, 0.5)
         index = xp.arange(int(column[-1]) + 1, dtype=column.dtype, device=device_of(column))

@@ -165,7 +165,7 @@ def _is_word(cell: Any) -> bool:
 
 def own_order(column: Column | np.ndarray) -> list[Any] | None:
     """List the categories of a column whose type says that they have an order; None for others."""
-    dtype = None if isinstance(column, np.ndarray) else _native_type(column)
+    dtype: Any = None if isinstance(column, np.ndarray) else _native_type(column)
     if not getattr(dtype, "ordered", False) or not hasattr(dtype, "categories"):
         return None
     return list(dtype.categories)

@@ -61,12 +61,13 @@ def in_order(
         return sorted(known, key=lambda each: places[as_text(each)])
     if all(isinstance(each, Real) for each in known):
         return sorted(known)
+    example = example or f"ordinal_columns={{{name}: [...]}}"
     texts = {as_text(each): each for each in known}
     order = find_order(list(texts))
     if order is None:
         raise ValueError(
-            f"The levels of column {name} have no known order: {list_first(list(map(repr, texts)))}. "
-            f"Give them, the lowest first: {example or f'ordinal_columns={{{name}: [...]}}'}."
+            f"The levels of column {name} have no known order: "
+            f"{list_first(list(map(repr, texts)))}. Give them, the lowest first: {example}."
         )
     return [texts[text] for text in order]
 

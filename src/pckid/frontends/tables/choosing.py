@@ -106,7 +106,7 @@ def list_levels(table: FileTable, options: ColumnOptions) -> dict[str, list[str]
         listed = [level.strip() for level in levels.split("<")]
         if len(set(listed)) < len(listed) or len(listed) < 2:
             raise OptionError(
-                f"'{brief(value)}' is not NAME=LEVEL<LEVEL, the lowest first, with each level once.",
+                f"'{brief(value)}' is not NAME=LOW<HIGH, with each level once, the lowest first.",
                 "ordinal",
             )
         found |= dict.fromkeys(named_columns(table, [name.strip()], "ordinal", split=False), listed)
