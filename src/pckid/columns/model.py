@@ -62,14 +62,15 @@ class ColumnModel(NamedTuple):
         parts: Any = (part if part is None else to_numpy(part) for part in self)
         return ColumnModel(*parts)
 
-    def in_groups(self, these: np.ndarray, ratio: np.ndarray) -> ColumnModel:
+    def in_groups(self, these: np.ndarray, scale: np.ndarray) -> ColumnModel:
         """Let columns of two values (n_features,), bool, count as numbers; on the host.
 
-        What numbers are divided by has changed by a `ratio` (n_features,).
+        Numbers are divided by another `scale` (n_features,) then.
         """
         model = self
         if self.count_scale is not None:
-            model = model._replace(count_scale=to_numpy(self.count_scale) * ratio)
+            is_count = to_numpy(self.count_scale) > 0
+            model = model._replace(count_scale=np.where(is_count, scale, 0.0))
         if self.two_value_share is None:
             return model
         share = np.where(these, 0.0, to_numpy(self.two_value_share))

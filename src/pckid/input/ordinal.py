@@ -67,7 +67,7 @@ def in_order(
     if order is None:
         raise ValueError(
             f"The levels of column {name} have no known order: "
-            f"{list_first(list(map(repr, texts)))}. Give them, the lowest first: {example}."
+            f"{list_first(list(map(repr, sorted(texts))))}. Give them, the lowest first: {example}."
         )
     return [texts[text] for text in order]
 

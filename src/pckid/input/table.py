@@ -293,8 +293,7 @@ def with_block_scales(scaling: Scaling, blocks: np.ndarray) -> Scaling:
         own = mine == block
         largest = scale[own].max()
         scale[own] = np.sqrt(np.mean((scale[own] / largest) ** 2)) * largest
-    ratio = scale / scaling.scale
-    return scaling._replace(scale=scale, column_model=model.in_groups(mine >= 0, ratio))
+    return scaling._replace(scale=scale, column_model=model.in_groups(mine >= 0, scale))
 
 
 def variance_floor(reg_covar: float, dtype: str) -> float:

@@ -13,8 +13,7 @@ from pckid.frontends.options import OPTIONS, CaseOptions
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
     "Which columns, and as what": (
-        "columns", "drop", "categorical", "ordinal", "count", "row_names", "labels", "known",
-        "weights", "log_columns",
+        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "log_columns",
     ),
     "How the table is read": (
         "take_advice", "na_values", "limits", "numbers", "dates", "delimiter",
