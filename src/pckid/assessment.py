@@ -1,6 +1,5 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
-import warnings
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -22,6 +21,7 @@ from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import categorical_mask, column_name
+from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
@@ -316,9 +316,8 @@ def assess(
     if keeps_labels(estimator):
         values, labels = to_matrix(estimator, X), own_labels(estimator)
     else:
-        with warnings.catch_warnings():
-            # The numbers alone will do: names are checked where both sides have them.
-            warnings.filterwarnings("ignore", "X does not have valid feature names")
+        # The numbers alone will do: names are checked where both sides have them.
+        with ignore_warnings(FeatureNamesWarning):
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
     how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels
@@ -365,9 +364,7 @@ def assess_rows(
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
         effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
-        with warnings.catch_warnings():
-            # The model's own fit has told them.
-            warnings.simplefilter("ignore")
+        with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
     groups = None if arrangement is None else arrangement.groups
     in_order = arrangement is None and whole

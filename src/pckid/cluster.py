@@ -1,6 +1,5 @@
 """PCKID: spectral clustering of rows with missing values."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from types import MappingProxyType
@@ -29,7 +28,12 @@ from pckid.input.known import KnownMembers, check_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
-from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_ignored
+from pckid.input.warnings import (
+    ignore_warnings,
+    warn_cluster_limit,
+    warn_empty_clusters,
+    warn_ignored,
+)
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT, choose_or_none
 from pckid.significance.ensemble import with_few_mixtures
@@ -754,9 +758,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         same = with_few_mixtures(self, dtype=self.dtype, random_state=seed)
-        with warnings.catch_warnings():
-            # The fit has told them.
-            warnings.simplefilter("ignore")
+        with ignore_warnings():  # the fit has raised them
             logs = logs_as_scaled(X, self._kernel.scaling)
             drawn = same._draw(asarray_like(logs, self._kernel.scaling.center), **same._needs())
         if hasattr(self, "choice_"):

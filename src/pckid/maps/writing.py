@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from pckid._utils.files import atomic_file, check_target
+from pckid._utils.parallel import foreign_warnings_ignored
 from pckid.cubes.cube import Cube
 from pckid.cubes.windows import Window
 from pckid.exceptions import OptionError
@@ -79,9 +79,9 @@ def open_map(
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     with ExitStack() as stack:
         stack.callback(temporary.unlink, missing_ok=True)
-        stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
-        with rasterio.open(temporary, "w", **profile) as file:
+        with foreign_warnings_ignored(rasterio.errors.NotGeoreferencedWarning):
+            opened = rasterio.open(temporary, "w", **profile)
+        with opened as file:
             yield MapFile(file, nodata)
             if names is not None:
                 _describe(file, names, colours, nodata)
