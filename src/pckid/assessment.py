@@ -380,17 +380,17 @@ def assess_rows(
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
         n_together=None if groups is None else len(np.unique(groups[rows])),
-        alike_in_order=_find_alike(estimator, values[rows]) if in_order else 0.0,
+        alike_in_order=_find_alike(estimator, values[rows], labels[rows]) if in_order else 0.0,
         levels=levels,
         **find_caveats(estimator, values, labels, whole=whole),
         **evidence,
     )
 
 
-def _find_alike(estimator: Any, values: np.ndarray) -> float:
-    """Find how much rows (n, n_features) are alike that follow each other, by numbers."""
+def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
+    """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
     used, categorical = used_columns(estimator), categorical_mask(estimator)
-    return find_alike_neighbours(values[:, used[~categorical[used]]])
+    return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
 
 
 class _Rows(NamedTuple):

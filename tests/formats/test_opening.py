@@ -154,7 +154,7 @@ def test_names_are_found_below_any_number_of_titles(n_titles):
      (b"\n<!DOCTYPE html><table>", "a web page (HTML)"),
      (b'<meta charset="utf-8"><table>', "a web page (HTML)"),
      (b"<table border=1>\n<tr>", "a web page (HTML)"), (b"<?xml version='1'?>", "an XML document"),
-     (b'[\n  {\n    "w": 1,', "a JSON document"), (b'{"w": 1}\n{"w": 2}', "a JSON document")],
+     (b'[\n  {\n    "w": 1,', "a JSON document")],
 )  # fmt: skip
 def test_documents_named_like_tables_are_called_what_they_are(tmp_path, start, what):
     path = tmp_path / "t.xlsx"

@@ -208,3 +208,12 @@ class TestOrder:
         rng = np.random.default_rng(1)
         X = rng.normal(size=(200, 3)) + 3 * rng.normal(size=(200, 1))
         assert find_alike_neighbours(X[np.argsort(X[:, 0])]) == 0
+
+    def test_rows_sorted_by_kind_are_not_asked_about(self):
+        rng = np.random.default_rng(2)
+        kinds = np.repeat(np.arange(3), 60)
+        X = rng.normal(size=(180, 3)) + 4 * np.eye(3)[kinds]
+        assert find_alike_neighbours(X) > 0.5
+        assert find_alike_neighbours(X, kinds) == 0
+        series = autoregress(180, 3, 0.97, rng)
+        assert find_alike_neighbours(series, (series[:, 0] > 0).astype(int)) > 0.5

@@ -403,7 +403,8 @@ class Clustering:
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
-        how = {"Sheet": table.reading.sheet, "Encoding": table.reading.encoding}
+        keys = ("sheet", "table", "encoding")
+        how = {key.capitalize(): getattr(table.reading, key) for key in keys}
         how["Also treated as missing"] = ", ".join((prepared.lines or prepared).options.na_values)
         if prepared.series is not None:
             how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."

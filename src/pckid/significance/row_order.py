@@ -17,12 +17,13 @@ _MIN_ROWS = 30
 _SORTED = 0.98
 
 
-def find_alike_neighbours(X: np.ndarray) -> float:
+def find_alike_neighbours(X: np.ndarray, labels: np.ndarray | None = None) -> float:
     """Correlate rows of a table (n_samples, n_features) with the rows before, NaN where missing.
 
     Returns the highest correlation of a leading component of the columns' ranks with itself one row
-    before; 0 where it is low, where chance may do it, or where the table is sorted by a column,
-    which makes rows alike that follow each other.
+    before, beyond what clusters, `labels` (n_samples,) from 0, have in common: a table may be
+    sorted by kinds, which is no order in time or place. 0 where it is low, where chance may do it,
+    or where the table is sorted by a column, which makes rows alike that follow each other.
     """
     varies = np.fmin.reduce(X, axis=0) < np.fmax.reduce(X, axis=0)
     values = X[:, np.flatnonzero(varies)[:_MAX_COLUMNS]]
@@ -39,6 +40,9 @@ def find_alike_neighbours(X: np.ndarray) -> float:
     components = scores @ vectors
     found = 0.0
     for component in components.T:
+        if labels is not None:
+            sums, counts = np.bincount(labels, component), np.bincount(labels)
+            component = component - (sums / np.maximum(counts, 1))[labels]
         before, after = component[:-1], component[1:]
         if before.std() == 0 or after.std() == 0:
             continue

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pckid._utils.text import counted, join_words
+from pckid._utils.text import counted
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
 from pckid.frontends.app.decisions import ColumnChoice, TableState, describe_table
 from pckid.frontends.app.kept import chosen, kept, ours
 from pckid.frontends.app.settings import Upload
 from pckid.frontends.app.wording import ELSEWHERE, PAGE, escape, escape_lines
-from pckid.frontends.formats.registry import CODECS, FORMATS, MORE_CODECS
+from pckid.frontends.formats.registry import CODECS, FORMATS, MORE_CODECS, list_formats
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import OPTIONS, ColumnOptions, ReadOptions, pairs_of
 from pckid.frontends.wording import write_note
@@ -36,7 +36,7 @@ DELIMITERS = {
     "": "find it", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space",
 }  # fmt: skip
 _SHOWN = 100
-_LABEL = f"{join_words([form.title for form in FORMATS], last='or')}, up to 200 MB"
+_LABEL = f"{list_formats()}, up to 200 MB"
 
 
 class Opened(NamedTuple):

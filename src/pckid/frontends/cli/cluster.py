@@ -66,7 +66,7 @@ def run_cluster(given: SimpleNamespace) -> None:
         if given.file:  # so that too many rows show before the work
             table = prepared.table
             n_rows = table.n_rows if rows is None else 0
-            check_output(given.file, n_rows, table.own_names)
+            check_output(given.file, n_rows, table.own_names, table=given.out_table)
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
@@ -109,9 +109,9 @@ def make_estimator(given: SimpleNamespace) -> PCKID:
 
 def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
     """Refuse what cannot be done before any work; return whether it needs rows in memory."""
-    sources = [given.table, *filter(None, [given.like])]
+    sources = [given.path, *filter(None, [given.like])]
     tables = [given.out, given.out_long, given.next_cells]
-    check_outputs(sources, tables, given.report_path, given.model_path)
+    check_outputs(sources, tables, given.report_path, given.model_path, table=given.out_table)
     of_rows = ("case", "weights", "instability", "next_cells", "outcomes", "like")
     needs = [as_argument(key) for key in of_rows if getattr(given, key)]
     needs += ["--report"] * bool(given.report_path)
@@ -136,11 +136,11 @@ def _open(
     in_memory: bool,
 ) -> tuple[Prepared, DatasetRows | None]:
     """Read a table whole and prepare it; or in batches, if asked to, or if it is large."""
-    if given.stream or (not in_memory and is_large(given.table)):
-        opened = open_dataset(given.table, reading, columns)
-        remark(f"{given.table} is read in batches; it need not fit in memory.")
+    if given.stream or (not in_memory and is_large(given.path)):
+        opened = open_dataset(given.path, reading, columns)
+        remark(f"{given.path} is read in batches; it need not fit in memory.")
         return opened
-    table = open_and_tell(given.table, reading, take_advice=columns.take_advice)
+    table = open_and_tell(given.path, reading, take_advice=columns.take_advice)
     given.outcomes = named_columns(table, given.outcomes, "outcomes")
     columns = replace(columns, drop=(*columns.drop, *given.outcomes))
     if columns.take_advice:
@@ -305,8 +305,8 @@ def _list_paths(
     if n_clusters == 1 and given.n_clusters is None:
         outputs = {"out": given.file, "report": given.report_path}
         command = write_command(
-            ["cluster", given.table], found.list_options(**asked), {"k": 2}, outputs
+            ["cluster", given.path], found.list_options(**asked), {"k": 2}, outputs
         )
-        divide = "-k 2" if given.table == "-" else command
+        divide = "-k 2" if given.path == "-" else command
         paths.append(("Divide", f"{divide}   (pieces, not groups)"))
     return [(name, path) for name, path in paths if path]

@@ -26,6 +26,7 @@ from pckid.frontends.cli.options import (
     of_table,
 )
 from pckid.frontends.cli.process import loading_libraries, refuse_too_little_memory
+from pckid.frontends.formats.registry import list_formats
 
 
 class ReaderLeft(Exception):
@@ -67,7 +68,7 @@ def pckid() -> None:
 @pckid.command(
     cls=TableCommand, short_help="Find clusters in a table with missing values.",
     params=[
-        click.Argument(["table"], default="-"),
+        click.Argument(["path"], default="-", metavar="[TABLE]"),
         click.Option(["-k", "--clusters", "n_clusters"], type=click.IntRange(1), metavar="N",
                      help="Number of clusters. Chosen among 1 to 40 by default."),
         click.Option(["--names"], metavar="NAMES",
@@ -116,8 +117,8 @@ def pckid() -> None:
         click.Option(["--seed", "random_state"], type=click.IntRange(0, 2**32 - 1), default=0,
                      show_default=True, metavar="N", help="Start of the random numbers."),
         click.Option(["--stream"], is_flag=True,
-                     help="Read Parquet, Arrow or plain CSV in batches, as is done where the table "
-                     "would take more than a quarter of the memory."),
+                     help=f"Read {list_formats(batched=True)} in batches, as is done where "
+                     "the table would take more than a quarter of the memory."),
         click.Option(["--only-labels"], is_flag=True,
                      help="Write the column of --id, or the number of the row, and no other column "
                      "beside the result."),
@@ -129,11 +130,9 @@ def cluster(**options: Any) -> None:
     from 0 (-1 where a row holds no value), and `confidence`, the chance that the row would get the
     same cluster again. A column `group` numbers groups that are of several clusters.
 
-    TABLE is CSV, Excel, .ods, Parquet, Arrow, Stata, SPSS or SAS, also compressed, or a folder of
-    Parquet files; - reads standard input. An image (GeoTIFF, VRT, NetCDF, Zarr, a folder of a
-    GeoTIFF for each date) is a table of pixels, and --out a GeoTIFF. Large ones need not fit in
-    memory. Missing values stay missing, text is categories, and units do not matter. Rows go to
-    standard output unless --out is given. NAMES have commas between them.
+    TABLE is FORMATS, also compressed, or a folder of Parquet files; - is standard input. An image
+    (GeoTIFF, VRT, NetCDF, Zarr, a folder of a GeoTIFF for each date) is a table of pixels, and
+    --out a GeoTIFF. Missing values stay missing, text is categories, and units do not matter.
 
     \b
     Examples:
@@ -151,7 +150,7 @@ def cluster(**options: Any) -> None:
         from pckid.frontends.cli.cluster import run_cluster
         from pckid.frontends.cli.maps import is_image, refuse_image_options, run_cluster_map
 
-    if is_image(given.table):
+    if is_image(given.path):
         run_cluster_map(given)
     else:
         refuse_image_options(given)
@@ -162,7 +161,7 @@ def cluster(**options: Any) -> None:
     cls=TableCommand, short_help="Put the rows of a table into the clusters of a saved model.",
     params=[
         click.Argument(["model"]),
-        click.Argument(["table"], default="-"),
+        click.Argument(["path"], default="-", metavar="[TABLE]"),
         click.Option(["--label", "labels"], metavar="NAME",
                      help="Column with known groups, compared with the clusters."),
         *of_table("missing_columns"),
@@ -203,7 +202,7 @@ def predict(**options: Any) -> int:
         from pckid.frontends.cli.maps import is_image, refuse_image_options, run_predict_map
         from pckid.frontends.cli.predict import run_predict
 
-    if is_image(given.table):
+    if is_image(given.path):
         return run_predict_map(given)
     refuse_image_options(given)
     return run_predict(given)
@@ -212,7 +211,7 @@ def predict(**options: Any) -> int:
 @pckid.command(
     cls=TableCommand, short_help="Show what a table holds and what is missing.",
     params=[
-        click.Argument(["table"]),
+        click.Argument(["path"], metavar="TABLE"),
         *READING,
         *CASES,
         click.Option(["--json", "as_json"], is_flag=True,
@@ -224,8 +223,7 @@ def inspect(**options: Any) -> None:
     cells are missing together, and all that is wrong or doubtful, each with what to do about it.
     The last line is a command to cluster the table. Nothing is clustered yet.
 
-    TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
-    Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - reads standard input.
+    TABLE is FORMATS, also compressed, or a folder of Parquet files; - reads standard input.
 
     \b
     Examples:
@@ -306,7 +304,7 @@ def demo(out: str) -> None:
     with open_writer(table_path) as writer:
         numbers = {name: prepared.X[:, j] for j, name in enumerate(prepared.names[:-1])}
         writer.write(prepared.table, {}, numbers)
-    given = {"table": table_path, "n_clusters": 3, "labels": "label"}
+    given = {"path": table_path, "n_clusters": 3, "labels": "label"}
     click.get_current_context().invoke(cluster, **given, out=labels_path, report_path=report_path)
     options = {"k": 3, "label": "label", "out": f"clusters.{suffix}", "report": "report.html"}
     say(f"By hand   {write_command(['cluster', table_path], options)}")

@@ -48,9 +48,9 @@ _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "durat
 def run_inspect(given: SimpleNamespace) -> None:
     """Show what a table holds, by the command's options."""
     reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
-    table = open_and_tell(given.table, reading, take_advice=True)
+    table = open_and_tell(given.path, reading, take_advice=True)
     found = inspect_table(table, columns)
-    command = cluster_command(given.table, table.reading, columns, found)
+    command = cluster_command(given.path, table.reading, columns, found)
     if given.as_json:
         print_json(as_json_data(found, command))
     else:

@@ -52,7 +52,7 @@ from pckid.significance.new_rows import compare_rows
 PLACING = "place"
 # Options of commands that images have, too; the others are about tables.
 _OF_IMAGES = {
-    "table", "model", "n_clusters", "names", "wants_verdict", "out", "as_json", "quiet",
+    "path", "model", "n_clusters", "names", "wants_verdict", "out", "as_json", "quiet",
     "report_path", "model_path", "settings", "random_state", "na_values", "not_missing", "context",
     "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
 }  # fmt: skip
@@ -73,7 +73,7 @@ def run_cluster_map(given: SimpleNamespace) -> None:
     context, smooth = (3 if size is None else size for size in (given.context, given.smooth))
     check_sizes(context=context, smooth=smooth)
     with holding_notes(given.quiet):
-        cube = as_cube(given.table, missing).with_context(context)
+        cube = as_cube(given.path, missing).with_context(context)
         tell_grid(cube)
         watch = partial(progress_bar, given.quiet)
         sample = draw_pixels(cube, estimator.random_state)
@@ -92,7 +92,7 @@ def run_cluster_map(given: SimpleNamespace) -> None:
             reading = {"smooth": [str(smooth)], "na_values": [f"{number:g}" for number in missing]}
             save(estimator, given.model_path, reading=reading)
         if not given.quiet:
-            told = tell_scene(given.table, cube, totals, shown.legend, sample.n_observed)
+            told = tell_scene(given.path, cube, totals, shown.legend, sample.n_observed)
             told = tell_verdict(told, assessment, totals)
             if told.lines and shown.model is estimator:
                 lines = list_map_clusters(estimator, totals, sample, assessment)
@@ -100,7 +100,7 @@ def run_cluster_map(given: SimpleNamespace) -> None:
                 told = told._replace(sentences=tell_tree(cluster_tree(estimator, sample)))
             show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
         if given.as_json:
-            print_json(summarise_map(given.table, cube, totals, shown.legend, assessment))
+            print_json(summarise_map(given.path, cube, totals, shown.legend, assessment))
 
 
 def run_predict_map(given: SimpleNamespace) -> int:
@@ -116,7 +116,7 @@ def run_predict_map(given: SimpleNamespace) -> int:
     model.n_jobs, given.names = given.n_jobs, None
     shown = _pick_classes(model, given)
     with holding_notes(given.quiet):
-        cube = cube_for(model, given.table, missing)
+        cube = cube_for(model, given.path, missing)
         tell_grid(cube)
         sample = draw_pixels(cube, 0)
         with without_own_words():
@@ -125,13 +125,13 @@ def run_predict_map(given: SimpleNamespace) -> int:
             note(str(compared))
         totals = _write_map(shown, cube, smooth, given)
         if not given.quiet:
-            told = tell_scene(given.table, cube, totals, shown.legend, sample.n_observed)
+            told = tell_scene(given.path, cube, totals, shown.legend, sample.n_observed)
             show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
         if not compared.alike and given.strict:
             fail(str(compared))
         if given.as_json:
             more = {"changes": compared.records()}
-            print_json(summarise_map(given.table, cube, totals, shown.legend, None) | more)
+            print_json(summarise_map(given.path, cube, totals, shown.legend, None) | more)
     return EXIT_OK if compared.alike or not given.strict else EXIT_DATA
 
 
@@ -150,12 +150,12 @@ def _check_use(given: SimpleNamespace) -> list[float]:
             click.core.ParameterSource.DEFAULT, None,
         )  # fmt: skip
         if param.name not in _OF_IMAGES and is_given and param.expose_value:
-            told = f"{param.opts[0]} is about tables, and {given.table} is an image."
+            told = f"{param.opts[0]} is about tables, and {given.path} is an image."
             raise click.UsageError(told)
     outputs = given.out, getattr(given, "report_path", None), getattr(given, "model_path", None)
     if not any((*outputs, given.confidence_path, given.as_json)) or given.out == "-":
         raise click.UsageError("A map is written to a file: add --out clusters.tif.")
-    sources = [given.table, *filter(None, [getattr(given, "model", None)])]
+    sources = [given.path, *filter(None, [getattr(given, "model", None)])]
     check_paths(sources, [*outputs, given.confidence_path])
     for path in filter(None, (given.out, given.confidence_path)):
         check_map_path(path)

@@ -79,7 +79,9 @@ class FileRows:
                 yield from as_types(table, schema).to_batches(max_chunksize=n_rows)
 
     def _tables(self, columns: Sequence[str] | None = None) -> Any:
-        return read_apart(self._read, self.source, columns=columns, **self._how)
+        started: Any = read_apart(self._read, self.source, columns=columns, **self._how)
+        with closing(started) as found:
+            yield from (each for each in found if isinstance(each, pa.Table))
 
 
 def find_batched(path: str) -> Format | None:

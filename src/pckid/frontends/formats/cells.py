@@ -56,6 +56,12 @@ def as_types(table: Any, schema: Any) -> Any:
         column = table.column(name)
         if column.type != kind:
             texts = pa.types.is_string(kind) and not pa.types.is_null(column.type)
-            column = _as_texts(column.to_pylist()) if texts else column.cast(kind)
+            column = _as_texts(column.to_pylist()) if texts else column.cast(kind, safe=False)
         columns.append(column)
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def join_tables(tables: Sequence[Any]) -> Any:
+    """Put parts of a table together whose columns may differ."""
+    schema = join_types(table.schema for table in tables)
+    return pa.concat_tables([as_types(table, schema) for table in tables])

@@ -14,12 +14,16 @@ commands needs this file, and none of the libraries.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pckid._utils.text import join_words
 from pckid.exceptions import OptionError
 
+TEXT_PLACE = -1
+"""The place of a sign within a text: below a byte-order mark, whatever blanks there are."""
 _ROWS = frozenset({"skip_first", "skip_below", "skip_last", "drop_rows"})
 
 
@@ -63,7 +67,7 @@ ARROW = Format(
     written=(".arrow", ".feather"), keeps_origin=True,
 )  # fmt: skip
 WORKBOOKS = Format(
-    "workbooks", "Excel", (".xlsx", ".xls", ".ods"),
+    "workbooks", "Excel, OpenDocument", (".xlsx", ".xls", ".ods"),
     ((0, b"PK\x03\x04"), (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")), _ROWS | {"sheet", "header"},
     written=(".xlsx",), only_whole="a sheet is unpacked whole", is_checked=True, keeps_origin=True,
 )  # fmt: skip
@@ -85,7 +89,20 @@ TEXT = Format(
     written=(".csv", ".tsv", ".txt", ".tab"), growth=2.5, is_packed=True,
 )  # fmt: skip
 """What begins as no other format does."""
-FORMATS = (TEXT, WORKBOOKS, STATISTICS, PARQUET, ARROW)
+JSON_LINES = Format(
+    "jsonlines", "JSON lines", (".jsonl", ".ndjson"), ((TEXT_PLACE, b'{"'), (TEXT_PLACE, b"{}")),
+    written=(".jsonl", ".ndjson"), growth=1.5, is_unpacked=True, is_packed=True,
+)  # fmt: skip
+SQLITE = Format(
+    "sqlite", "SQLite", (".sqlite", ".sqlite3", ".db"), ((0, b"SQLite format 3\0"),),
+    frozenset({"table"}), written=(".sqlite", ".sqlite3", ".db"), growth=3.0,
+    is_checked=True, is_added_to=True,
+)  # fmt: skip
+DUCKDB = Format(
+    "duckdb", "DuckDB", (".duckdb", ".ddb"), ((8, b"DUCK"),), frozenset({"table"}),
+    written=(".duckdb", ".ddb"), growth=10.0, is_checked=True, is_added_to=True,
+)  # fmt: skip
+FORMATS = (TEXT, WORKBOOKS, STATISTICS, PARQUET, ARROW, JSON_LINES, SQLITE, DUCKDB)
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 """Compressions that are written, by the ending that they add to a name."""
 MORE_CODECS = (".zst", ".lz4")
@@ -94,10 +111,19 @@ MORE_CODECS = (".zst", ".lz4")
 
 def find_format(start: bytes) -> Format:
     """Find the format of a file by its first bytes, unpacked."""
+    text = b"".join(start.removeprefix(BOM_UTF8).split())
     for each in FORMATS:
-        if any(start.startswith(sign, place) for place, sign in each.signs):
-            return each
+        for place, sign in each.signs:
+            begins = text if place == TEXT_PLACE else start[place:]
+            if begins.startswith(sign):
+                return each
     return TEXT
+
+
+def list_formats(*, batched: bool = False) -> str:
+    """List the formats that are read, or those that are read in batches: "CSV, Excel or SQLite"."""
+    titles = [each.title for each in FORMATS if not (batched and each.only_whole)]
+    return join_words(titles, last="or")
 
 
 def find_output(path: str) -> tuple[Format, str, str | None]:

@@ -1,11 +1,9 @@
 """The colours of clusters stay apart for readers who see fewer of them."""
 
-import re
-
 import numpy as np
 import pytest
 
-from pckid.reporting.page import _read_installed
+from pckid.figures.colours import PALETTES
 
 # G. M. Machado, M. M. Oliveira, L. A. F. Fernandes: a physiologically-based model for simulation of
 # color vision deficiency (2009); severity 1, for linear RGB.
@@ -64,13 +62,6 @@ def difference(one, two):
     return np.sqrt(d_light**2 + d_chroma**2 + d_hue**2 + rotation * d_chroma * d_hue)
 
 
-def read_colours(mode):
-    """Read the colours of the style sheet by their names, those of the dark form where asked."""
-    light, _, dark = _read_installed("templates/style.css").partition("prefers-color-scheme: dark")
-    text = light if mode == "light" else dark.partition("\n}\n")[0]
-    return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", text))
-
-
 @pytest.mark.parametrize(
     ("one", "two", "expected"),
     [
@@ -86,7 +77,7 @@ def test_differences_are_those_of_the_paper(one, two, expected):
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_clusters_have_colours_that_differ(mode, sight):
-    colours = read_colours(mode)
+    colours = PALETTES[mode]
     seen = [to_lab(SIGHTS[sight] @ to_linear(colours[f"c{number}"])) for number in range(10)]
     pairs = {(a, b): difference(seen[a], seen[b]) for a in range(10) for b in range(a + 1, 10)}
     assert min(pairs.values()) >= LEAST, min(pairs, key=pairs.get)
@@ -94,7 +85,7 @@ def test_clusters_have_colours_that_differ(mode, sight):
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_colours_stand_out_from_the_page(mode):
-    colours = read_colours(mode)
+    colours = PALETTES[mode]
     weights = TO_XYZ[1]
     for ground in ("page", "panel", "press"):
         base = weights @ to_linear(colours[ground])
