@@ -270,6 +270,7 @@ def cluster_tree(estimator: Any, X: Any, *, max_rows: int = MAX_ROWS) -> Cluster
     Parameters
     ----------
     estimator : fitted PCKID
+        Whose clusters are compared.
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on, or other rows.
     max_rows : int, default=1000
