@@ -412,7 +412,6 @@ class _Rows(NamedTuple):
             rows = rows[rows_to_compare(len(rows), seed, self.weights[rows])]
         return rows
 
-
     def without(self, rows: np.ndarray, ignored: Sequence[int]) -> np.ndarray:
         """Take rows (n_rows,), with NaN in the columns that are ignored (n_rows, n_features)."""
         values = self.values[rows]
