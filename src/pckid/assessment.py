@@ -1,5 +1,6 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -154,7 +155,7 @@ class Assessment:
     @property
     def answer(self) -> Answer:
         """Groups with gaps between them, structure without gaps, or no clear groups."""
-        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
+        if self.has_groups is None:
             return Answer.UNKNOWN
         if not self.has_groups:
             return Answer.NONE
@@ -408,6 +409,12 @@ class _Rows(NamedTuple):
             rows = rows[rows_to_compare(len(rows), seed, self.weights[rows])]
         return rows
 
+    def without(self, rows: np.ndarray, ignored: Sequence[int]) -> np.ndarray:
+        """Take rows (n_rows,), with NaN in the columns that are ignored (n_rows, n_features)."""
+        values = self.values[rows]
+        values[:, list(ignored)] = np.nan
+        return values
+
 
 class _Effort(NamedTuple):
     """How much is drawn for a verdict, by what seed and at which levels, and whom to tell."""
@@ -447,14 +454,14 @@ def _gather_evidence(
     }
     if n_clusters == 1:
         return found
-    values = table.values.copy()
-    values[:, list(choice.ignored)] = np.nan
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        units = find_units(near_one(values[counted]), categorical_mask(estimator))
+        values = table.without(counted, choice.ignored)
+        units = find_units(near_one(values), categorical_mask(estimator))
         found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     else:
-        found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
+        counted = compared_rows[rows_to_compare(len(compared_rows), seed)]
+        found["gaps"] = _find_dependent_gaps(estimator, table, counted, choice.ignored, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
     found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
@@ -463,16 +470,11 @@ def _gather_evidence(
 
 
 def _find_dependent_gaps(
-    estimator: Any, table: _Rows, values: np.ndarray, compared: np.ndarray, effort: _Effort
+    estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
 ) -> Gaps | None:
-    """Look for gaps among rows that depend on each other, `compared` (n_compared,) of the table.
-
-    Values are (n_samples, n_features), NaN in columns that are ignored.
-    """
+    """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
     n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
-    rows = rows_to_compare(len(compared), effort.seed)
-    rows = compared[rows]
-    X = near_one(values[rows])
+    X = near_one(table.without(rows, ignored))
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None
     rng = generator(effort.seed, Stream.DEPENDENCE)

@@ -467,7 +467,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """
         check_is_fitted(self)
         X = as_table(X, self)
-        if (rows := blocked(X)) is not None:
+        if (rows := blocked(X, aside=self._position_columns)) is not None:
             found = self._compute_blocks("placement", rows)[:2]
         else:
             table = self._read(X)
@@ -724,7 +724,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     def _compute_rows(self, name: str, X: Any) -> Array:
         """Compute something of rows as an array, one entry for each."""
         check_is_fitted(self)
-        if (rows := blocked(X)) is not None:
+        if (rows := blocked(X, aside=self._position_columns)) is not None:
             return self._compute_blocks(name, rows)[0]
         found = QUANTITIES[name](self._fitted, self._read(X), n_threads(self.n_jobs))[0]
         return restorer(plain_table(X))(found)

@@ -240,7 +240,7 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
     check_is_fitted(model)
     if not hasattr(model, "_summary"):
         raise TypeError(f"compare_rows takes a fitted PCKID, not a {type(model).__name__}.")
-    if (rows := blocked(X)) is not None:
+    if (rows := blocked(X, aside=model._position_columns)) is not None:
         values, unseen = model._checked(rows).survey(0, MAX_ROWS).rows, {}
     else:
         with ignore_warnings(UnseenCategoryWarning):
