@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
@@ -388,7 +389,7 @@ def assess_rows(
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
     used, categorical = used_columns(estimator), categorical_mask(estimator)
-    return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
+    return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
 class _Rows(NamedTuple):
