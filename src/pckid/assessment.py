@@ -1,6 +1,6 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
@@ -22,6 +23,7 @@ from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import column_name, unordered_mask
+from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
@@ -41,6 +43,7 @@ from pckid.significance.levels import (
 )
 from pckid.significance.null_gaps import find_null_gaps
 from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.repeats import find_repeats
 from pckid.significance.row_order import find_alike_neighbours
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
@@ -121,6 +124,9 @@ class Assessment:
     moved : int
         Rows that known rows moved across a gap: without these, they would be in another group. Of
         at most 3,000 rows.
+    repeated : int
+        How many of at most 3,000 rows repeat another one exactly, where that is more than the
+        values of the columns explain: halves hold all copies of a row, or none. Else 0.
     levels : Levels
         Up to which p-values there is structure, and gaps.
     """
@@ -149,12 +155,13 @@ class Assessment:
     moved: int = 0
     dependence: RowDependence | None = None
     alike_in_order: float = 0.0
+    repeated: int = 0
     levels: Levels = LEVELS
 
     @property
     def answer(self) -> Answer:
         """Groups with gaps between them, structure without gaps, or no clear groups."""
-        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
+        if self.has_groups is None:
             return Answer.UNKNOWN
         if not self.has_groups:
             return Answer.NONE
@@ -316,9 +323,8 @@ def assess(
     if keeps_labels(estimator):
         values, labels = to_matrix(estimator, X), own_labels(estimator)
     else:
-        with warnings.catch_warnings():
-            # The numbers alone will do: names are checked where both sides have them.
-            warnings.filterwarnings("ignore", "X does not have valid feature names")
+        # The numbers alone will do: names are checked where both sides have them.
+        with ignore_warnings(FeatureNamesWarning):
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
     how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels
@@ -365,9 +371,7 @@ def assess_rows(
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
         effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
-        with warnings.catch_warnings():
-            # The model's own fit has told them.
-            warnings.simplefilter("ignore")
+        with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
     groups = None if arrangement is None else arrangement.groups
     in_order = arrangement is None and whole
@@ -390,7 +394,7 @@ def assess_rows(
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
     used, categorical = used_columns(estimator), unordered_mask(estimator)
-    return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
+    return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
 class _Rows(NamedTuple):
@@ -410,6 +414,12 @@ class _Rows(NamedTuple):
         if self.weights is not None:
             rows = rows[rows_to_compare(len(rows), seed, self.weights[rows])]
         return rows
+
+    def without(self, rows: np.ndarray, ignored: Sequence[int]) -> np.ndarray:
+        """Take rows (n_rows,), with NaN in the columns that are ignored (n_rows, n_features)."""
+        values = self.values[rows]
+        values[:, list(ignored)] = np.nan
+        return values
 
 
 class _Effort(NamedTuple):
@@ -450,14 +460,14 @@ def _gather_evidence(
     }
     if n_clusters == 1:
         return found
-    values = table.values.copy()
-    values[:, list(choice.ignored)] = np.nan
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        units = find_units(near_one(values[counted]), unordered_mask(estimator))
+        values = table.without(counted, choice.ignored)
+        units = find_units(near_one(values), unordered_mask(estimator))
         found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     else:
-        found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
+        counted = compared_rows[rows_to_compare(len(compared_rows), seed)]
+        found["gaps"] = _find_dependent_gaps(estimator, table, counted, choice.ignored, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
     found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
@@ -466,16 +476,11 @@ def _gather_evidence(
 
 
 def _find_dependent_gaps(
-    estimator: Any, table: _Rows, values: np.ndarray, compared: np.ndarray, effort: _Effort
+    estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
 ) -> Gaps | None:
-    """Look for gaps among rows that depend on each other, `compared` (n_compared,) of the table.
-
-    Values are (n_samples, n_features), NaN in columns that are ignored.
-    """
+    """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
     n_clusters, categorical = len(estimator.cluster_centers_), unordered_mask(estimator)
-    rows = rows_to_compare(len(compared), effort.seed)
-    rows = compared[rows]
-    X = near_one(values[rows])
+    X = near_one(table.without(rows, ignored))
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None
     rng = generator(effort.seed, Stream.DEPENDENCE)
@@ -503,7 +508,8 @@ def _find_again(
 ) -> dict[str, Any]:
     """Cluster random halves of rows (n_judged,); fields of `Assessment`.
 
-    Rows that depend on each other are drawn together.
+    Rows that depend on each other are drawn together, and those that repeat each other: a copy in
+    the other half would have its cluster found again.
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
@@ -514,6 +520,9 @@ def _find_again(
         placed = table.arrangement.take(judged)
         if placed.groups is not None or block > 0:
             together = placed.blocks(block)
+    repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
+    if repeats is not None:
+        together = repeats
     how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
@@ -524,6 +533,7 @@ def _find_again(
         "cluster_stability": stability.clusters,
         "cluster_recovery": stability.recovery,
         "n_resamples": effort.n_resamples,
+        "repeated": 0 if repeats is None else len(repeats) - int(repeats.max()) - 1,
     }
 
 

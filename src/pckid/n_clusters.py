@@ -13,7 +13,6 @@ Before that number is taken, the clusters are compared with those of tables with
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.progress import training_progress
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
@@ -33,6 +33,7 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
 from pckid.input.validation import unordered_mask
+from pckid.input.warnings import ignore_warnings
 from pckid.significance.comparison import (
     MAX_NULL,
     MIN_REPEATED,
@@ -303,16 +304,14 @@ def _compare_sample(
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
-    values = logs_as_scaled(values, sample.scaling)
+    values, _ = in_reach(logs_as_scaled(values, sample.scaling))
     kernel_of = partial(small_kernel, estimator)
     how = unordered_mask(estimator), kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
-        warnings.catch_warnings(),
+        ignore_warnings(),  # of the table itself they were raised
         training_progress(estimator, most, "null tables", verbose, CHOOSING) as advance,
     ):
-        # The table itself has been warned of.
-        warnings.simplefilter("ignore")
         more = n_null, advance, levels.structure, arrangement
         return compare_with_null_tables(values, *how, *more)
 
