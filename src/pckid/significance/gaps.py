@@ -23,6 +23,7 @@ cannot bend, and nothing is subtracted from its dip.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -96,26 +97,36 @@ def find_gaps(
     n_clusters: int = 0,
     levels: Levels = LEVELS,
     null: np.ndarray | None = None,
+    only_if_separated: bool = False,
 ) -> Gaps:
     """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
 
     Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves. A pair has a gap
     up to the p-value `levels.gaps`. Of rows that depend on each other, `null` (n_null,) are the
-    clearest gaps of tables without groups, as z.
+    clearest gaps of tables without groups, as z. With `only_if_separated`, pairs are tested that
+    would join all clusters to one group, and others only if they do not.
     """
     rng = generator(entropy, Stream.GAPS)
     ties = find_ties(units)
     sizes = np.bincount(labels, minlength=n_clusters)
+    distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
-    for a, b in combinations(np.flatnonzero(sizes >= _MIN_ROWS), 2):
-        rows = np.flatnonzero((labels == a) | (labels == b))
-        second = labels[rows] == b
-        statistic = _pair_statistic(ties.take(rows), units.categorical, second, rng)
-        p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+
+    def test(pairs: Iterable[tuple[int, int]]) -> None:
+        for a, b in pairs:
+            rows = np.flatnonzero((labels == a) | (labels == b))
+            second = labels[rows] == b
+            statistic = _pair_statistic(ties.take(rows), units.categorical, second, rng)
+            p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+
+    enough = np.flatnonzero(sizes >= _MIN_ROWS).tolist()
+    first = _pairs_with_closest(enough, sizes, distances) if only_if_separated else []
+    test(first)
+    if not first or _find_groups(p_values <= levels.gaps, sizes, distances).any():
+        test(pair for pair in combinations(enough, 2) if pair not in first)
     if null is not None:
         p_values = compare_with_null_gaps(p_values, null)
-    distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
     groups = _find_groups(p_values <= levels.gaps, sizes, distances)
     return Gaps(p_values, groups, levels.gaps)
 
@@ -137,6 +148,17 @@ def compare_with_null_gaps(p_values: np.ndarray, null: np.ndarray) -> np.ndarray
     found = np.where(np.isnan(p_values), np.nan, t.sf(height, n - 1))
     np.fill_diagonal(found, 1.0)
     return found
+
+
+def _pairs_with_closest(
+    clusters: list[int], sizes: np.ndarray, distances: np.ndarray
+) -> list[tuple[int, int]]:
+    """Pair each of some clusters with the closest larger one; ascending."""
+    order, pairs = sorted(clusters, key=lambda cluster: -sizes[cluster]), []
+    for place, cluster in enumerate(order[1:], start=1):
+        closest = order[int(distances[cluster, order[:place]].argmin())]
+        pairs.append((min(cluster, closest), max(cluster, closest)))
+    return pairs
 
 
 def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) -> np.ndarray:
