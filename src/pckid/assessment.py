@@ -1,6 +1,5 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +22,7 @@ from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import categorical_mask, column_name
+from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
@@ -163,7 +163,7 @@ class Assessment:
     @property
     def answer(self) -> Answer:
         """Groups with gaps between them, structure without gaps, or no clear groups."""
-        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
+        if self.has_groups is None:
             return Answer.UNKNOWN
         if not self.has_groups:
             return Answer.NONE
@@ -333,9 +333,8 @@ def assess(
     if keeps_labels(estimator):
         values, labels = to_matrix(estimator, X), own_labels(estimator)
     else:
-        with warnings.catch_warnings():
-            # The numbers alone will do: names are checked where both sides have them.
-            warnings.filterwarnings("ignore", "X does not have valid feature names")
+        # The numbers alone will do: names are checked where both sides have them.
+        with ignore_warnings(FeatureNamesWarning):
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
     how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels
@@ -382,9 +381,7 @@ def assess_rows(
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
         effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
-        with warnings.catch_warnings():
-            # The model's own fit has told them.
-            warnings.simplefilter("ignore")
+        with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
     groups = None if arrangement is None else arrangement.groups
     in_order = arrangement is None and whole
@@ -428,6 +425,12 @@ class _Rows(NamedTuple):
             rows = rows[rows_to_compare(len(rows), seed, self.weights[rows])]
         return rows
 
+    def without(self, rows: np.ndarray, ignored: Sequence[int]) -> np.ndarray:
+        """Take rows (n_rows,), with NaN in the columns that are ignored (n_rows, n_features)."""
+        values = self.values[rows]
+        values[:, list(ignored)] = np.nan
+        return values
+
 
 class _Effort(NamedTuple):
     """How much is drawn for a verdict, by what seed and at which levels, and whom to tell."""
@@ -467,11 +470,10 @@ def _gather_evidence(
     }
     if n_clusters == 1:
         return found
-    values = table.values.copy()
-    values[:, list(choice.ignored)] = np.nan
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        units = find_units(near_one(values[counted]), categorical_mask(estimator))
+        values = table.without(counted, choice.ignored)
+        units = find_units(near_one(values), categorical_mask(estimator))
         labels = table.labels[counted]
         found["gaps"] = find_gaps(units, labels, seed, n_clusters, effort.levels)
         if found["gaps"].n_separated == 1 and compared.p_value <= effort.levels.structure:
@@ -479,7 +481,8 @@ def _gather_evidence(
             of_model = seed, n_clusters, effort.levels
             found["coarser"] = find_coarser_gaps(units, labels, divide, *of_model)
     else:
-        found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
+        counted = compared_rows[rows_to_compare(len(compared_rows), seed)]
+        found["gaps"] = _find_dependent_gaps(estimator, table, counted, choice.ignored, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
     coarser, gaps = found.get("coarser"), found["gaps"]
     of_clusters = None if gaps is None else gaps.groups
@@ -492,16 +495,11 @@ def _gather_evidence(
 
 
 def _find_dependent_gaps(
-    estimator: Any, table: _Rows, values: np.ndarray, compared: np.ndarray, effort: _Effort
+    estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
 ) -> Gaps | None:
-    """Look for gaps among rows that depend on each other, `compared` (n_compared,) of the table.
-
-    Values are (n_samples, n_features), NaN in columns that are ignored.
-    """
+    """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
     n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
-    rows = rows_to_compare(len(compared), effort.seed)
-    rows = compared[rows]
-    X = near_one(values[rows])
+    X = near_one(table.without(rows, ignored))
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None
     rng = generator(effort.seed, Stream.DEPENDENCE)

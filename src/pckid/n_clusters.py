@@ -13,7 +13,6 @@ Before that number is taken, the clusters are compared with those of tables with
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,6 +32,7 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
 from pckid.input.validation import categorical_mask
+from pckid.input.warnings import ignore_warnings
 from pckid.significance.comparison import (
     MAX_NULL,
     MIN_REPEATED,
@@ -308,11 +308,9 @@ def _compare_sample(
     how = categorical_mask(estimator), kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
-        warnings.catch_warnings(),
+        ignore_warnings(),  # of the table itself they were raised
         training_progress(estimator, most, "null tables", verbose, CHOOSING) as advance,
     ):
-        # The table itself has been warned of.
-        warnings.simplefilter("ignore")
         more = n_null, advance, levels.structure, arrangement
         return compare_with_null_tables(values, *how, *more)
 

@@ -43,6 +43,7 @@ FACTS: dict[str, Any] = {
     "starts": [is_count],
     "cluster_sizes": [is_count],
     "cluster_names": [(str, type(None))],
+    "position_columns": [(str,)],
     "categories": {...: [CATEGORY_TYPES]},
     "column_groups": {...: [is_count]},
     "score_scale": [is_finite],
