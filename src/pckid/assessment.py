@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
@@ -43,6 +44,7 @@ from pckid.significance.levels import (
 )
 from pckid.significance.null_gaps import find_null_gaps
 from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.repeats import find_repeats
 from pckid.significance.row_order import find_alike_neighbours
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
@@ -129,6 +131,9 @@ class Assessment:
     moved : int
         Rows that known rows moved across a gap: without these, they would be in another group. Of
         at most 3,000 rows.
+    repeated : int
+        How many of at most 3,000 rows repeat another one exactly, where that is more than the
+        values of the columns explain: halves hold all copies of a row, or none. Else 0.
     levels : Levels
         Up to which p-values there is structure, and gaps.
     """
@@ -157,6 +162,7 @@ class Assessment:
     moved: int = 0
     dependence: RowDependence | None = None
     alike_in_order: float = 0.0
+    repeated: int = 0
     levels: Levels = LEVELS
     coarser: CoarserGaps | None = None
 
@@ -404,7 +410,7 @@ def assess_rows(
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
     used, categorical = used_columns(estimator), categorical_mask(estimator)
-    return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
+    return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
 class _Rows(NamedTuple):
@@ -527,7 +533,8 @@ def _find_again(
 ) -> dict[str, Any]:
     """Cluster random halves of rows (n_judged,); fields of `Assessment`.
 
-    Rows that depend on each other are drawn together.
+    Rows that depend on each other are drawn together, and those that repeat each other: a copy in
+    the other half would have its cluster found again.
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
@@ -538,6 +545,9 @@ def _find_again(
         placed = table.arrangement.take(judged)
         if placed.groups is not None or block > 0:
             together = placed.blocks(block)
+    repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
+    if repeats is not None:
+        together = repeats
     how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
@@ -548,6 +558,7 @@ def _find_again(
         "cluster_stability": stability.clusters,
         "cluster_recovery": stability.recovery,
         "n_resamples": effort.n_resamples,
+        "repeated": 0 if repeats is None else len(repeats) - int(repeats.max()) - 1,
     }
 
 
