@@ -30,7 +30,7 @@ _MEANS = (
 )
 _OTHERS = (
     "n|count|anzahl|number|nombre|cuenta|recuento|conteggio|antal|liczba|počet|overall|ensemble|"
-    "som|median|std|sd|min|max|minimum|maximum|mittel|moy|médiane|media|mediana|medel"
+    "median|std|sd|min|max|minimum|maximum|mittel|moy|médiane|media|mediana|medel"
 )
 _ALONE = re.compile(f"{_SUMS}|{_MEANS}")
 # A sum beside a name, "North Total" or "Total 2023"; and what stands near a total, and may be the
