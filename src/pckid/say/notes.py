@@ -16,6 +16,8 @@ def write_notes(found: Any) -> list[str]:
         notes.append(_note_worth(found))
     if found.answer is Answer.GROUPS and found.n_separated < found.n_clusters:
         notes += _note_gaps(found)
+    if found.coarser is not None:
+        notes.append(_note_coarser(found))
     if found.other_choices:
         others = " or ".join(map(str, found.other_choices))
         notes.append(f"Another run could find {others} clusters: the table hardly says which.")
@@ -104,6 +106,22 @@ def _note_gaps(found: Any) -> list[str]:
             f"{'counts' if len(few) == 1 else 'count'} with the nearest cluster."
         )
     return notes
+
+
+def _note_coarser(found: Any) -> str:
+    """Say that fewer clusters show the gaps, and whether the clusters lie in these groups."""
+    coarser = found.coarser
+    show = "The gap shows" if coarser.gaps.n_separated == 2 else "The gaps show"
+    if not coarser.are_divided:
+        show = "A gap shows" if coarser.gaps.n_separated == 2 else "Gaps show"
+    apart = 1 - coarser.share
+    lie = f"each of the {found.n_clusters} lies in one group"
+    if apart > 0:
+        rows = f"{apart:.0%}" if apart >= 0.01 else "less than 1%"
+        lie = f"{rows} of these are in another group than most of their cluster"
+    if not coarser.are_divided:
+        lie = f"the {found.n_clusters} lie across it: give that number to see the groups"
+    return f"{show} where the rows are divided into {coarser.n_clusters} clusters; {lie}."
 
 
 def _note_ignored(found: Any) -> str:
