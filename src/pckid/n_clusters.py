@@ -24,6 +24,7 @@ from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.progress import training_progress
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
@@ -303,7 +304,7 @@ def _compare_sample(
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
-    values = logs_as_scaled(values, sample.scaling)
+    values, _ = in_reach(logs_as_scaled(values, sample.scaling))
     kernel_of = partial(small_kernel, estimator)
     how = categorical_mask(estimator), kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose

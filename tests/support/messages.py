@@ -26,7 +26,8 @@ TAKEN = ColumnOptions(take_advice=True)
 WAYS = read_as("day", "day-first"), read_as("day", "month-first")
 PROBLEMS = [
     Doubt("nothing left", "day", stops=True),
-    Doubt("extra rows", "price", (41,), {"n_rows": 2}, (Fix("skip_last", 2),)),
+    Doubt("extra rows", "price", (41,), {"n_rows": 2, "n_all": 2, "names": []},
+            (Fix("skip_last", 2),)),
     Doubt("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
     Doubt("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
             (drop_column("town"),), True),

@@ -57,7 +57,7 @@ class TableFrame(NamedTuple):
 _OFFERED = (
     "na_values", "numbers", "dates", "columns", "drop", "categorical", "place", "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
-    "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows",
+    "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
 

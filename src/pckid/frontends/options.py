@@ -200,6 +200,9 @@ class ColumnOptions(_Fixed):
         "column.", label="Cells that are values, though they often mean missing",
         shows="[NAME=]TEXT",
     )  # fmt: skip
+    keep_rows: bool = _option(
+        False, "All rows are data, also those that look like totals: nothing is asked about them."
+    )
     ignore_case: bool = _option(
         False, "Whether categories that differ in capitals and blanks only are one: f and F."
     )
