@@ -102,7 +102,11 @@ def fit_clusters(
         if rows is not None:
             estimator.fit(rows)
         else:
-            how = {"known": prepared.known, "sample_weight": prepared.weights, "like": like}
+            how: dict[str, Any] = {
+                "known": prepared.known,
+                "sample_weight": prepared.weights,
+                "like": like,
+            }
             how |= {"groups": prepared.groups, "positions": prepared.positions}
             estimator.fit(prepared.frame, **how)
         if counter:
