@@ -35,6 +35,7 @@ _NOT_HERE = (
     "dates",
     "limits",
     "weights",
+    "place",
     "lines",
     "ignore_case",
 )

@@ -25,6 +25,7 @@ from pckid.frontends.tables.choosing import (
     match_known_categories,
     named_columns,
     order_levels,
+    read_places,
     read_rules,
     read_weight_column,
     use_known_columns,
@@ -146,11 +147,12 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     weights = None
     if options.weights is not None:
         weights = read_weight_column(table, options.weights, rules.missing)
+    places = read_places(table, options.place, rules) if options.place else None
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
         columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
         (*_notes(left_out, readings), *facts, *joined), tuple(problems),
-        weights, levels=levels,
+        weights, places, levels=levels,
     )  # fmt: skip
 
 

@@ -27,7 +27,8 @@ def write_notes(found: Any) -> list[str]:
         notes.append(
             "Rows that follow each other are alike (correlation "
             f"{found.alike_in_order:.2f}), and were taken as independent. If they are in the order "
-            "of time or place, or several belong to one person, say so, and judge again."
+            "of time or place, or several belong to one person, say so (--time, --place or --id; "
+            "positions or groups in Python), and judge again."
         )
     if found.selected and found.has_groups:
         notes.append(
@@ -58,7 +59,7 @@ def note_dependence(found: Any) -> str:
     alike = f"Rows{within} resemble each other (correlation {how.correlation:.2f})"
     if how.reach:
         unit = f" {how.unit}" if how.unit else ""
-        alike = f"Rows{within} within about {how.reach:.2g}{unit} resemble each other"
+        alike = f"Rows{within} within about {float(f'{how.reach:.2g}'):g}{unit} resemble each other"
     halves = ""
     if found.n_resamples:
         what = f"blocks of {how.reach:.2g}{unit}" if how.reach else "groups"

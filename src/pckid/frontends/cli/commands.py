@@ -78,7 +78,7 @@ def pckid() -> None:
                      help="Say whether there are groups at all, and how stable they are."),
         *of_table(
             "columns", "drop", "categorical", "ordinal", "count", "row_names", "labels", "known",
-            "weights",
+            "weights", "place",
         ),
         click.Option(["--outcome", "outcomes"], multiple=True, metavar="NAMES",
                      help="Columns to compare between the clusters, such as days or relapsed; not "
