@@ -67,6 +67,7 @@ PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
         "weighting": "equal",
         "scaling": "common",
         "embedding": "kernel_pca",
+        "n_factors": None,
     }
 )
 """The paper's parameters where they differ from the defaults."""
@@ -291,6 +292,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        n_factors: int | str | None = "auto",
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
         dtype: str = "auto",
@@ -305,7 +307,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             reg_covar=reg_covar, weighting=weighting, scaling=scaling,
             column_groups=column_groups, group_weights=group_weights,
             categorical_features=categorical_features, missingness=missingness,
-            log_columns=log_columns,
+            log_columns=log_columns, n_factors=n_factors,
             dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.n_clusters = n_clusters

@@ -31,6 +31,8 @@ from pckid.ensemble.members import (
     train,
 )
 from pckid.input.categories import forget
+from pckid.ensemble.wide import prefers_numbers, without_scores
+from pckid.factors.fit import Asked
 from pckid.input.column_groups import (
     ColumnRoles,
     find_roles,
@@ -56,6 +58,7 @@ from pckid.input.weights import checked_weights
 from pckid.mixture.families import FAMILIES
 
 N_INITS = 10  # starts of each number of components; more did not improve the labels
+_FEW_INITS = 5  # of the small ensembles that say how a wide table is modelled
 
 
 class FitInput(NamedTuple):
@@ -126,6 +129,7 @@ class EnsembleEstimator(
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"}), "array-like"],
         "log_columns": ["array-like", str, None],
+        "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -150,6 +154,7 @@ class EnsembleEstimator(
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        n_factors: int | str | None = "auto",
         dtype: str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -170,6 +175,7 @@ class EnsembleEstimator(
         self.categorical_features = categorical_features
         self.missingness = missingness
         self.log_columns = log_columns
+        self.n_factors = n_factors
         self.dtype = dtype
         self.device = device
         self.random_state = random_state
@@ -290,8 +296,14 @@ class EnsembleEstimator(
             roles=roles,
             device=self.device,
             jobs=n_threads(self.n_jobs),
+            factors=self._asked_factors(n_clusters),
         )
         sample = draw_sample(rows, sampling)
+        if self._may_prefer_numbers and prefers_numbers(
+            sample, self._small_plan, self.weighting, sampling.jobs
+        ):
+            sampling = sampling._replace(factors=None)
+            sample = without_scores(sample)
         self.dropped_features_ = dropped_features(self, sample.scaling.used)
         warn_empty_rows(sample.n_empty, sample.n_rows, known=sample.members is not None)
         seen = rows.X if isinstance(rows, RowsInMemory) else sample.X
@@ -321,6 +333,21 @@ class EnsembleEstimator(
         self._column_groups = roles.groups
         self.column_groups_ = list_group_columns(roles.groups, names)
         return roles
+
+    def _asked_factors(self, n_clusters: int) -> Asked | None:
+        """Return which factors rows of a wide table are scored by: k groups span k − 1 of them."""
+        if self.n_factors is None:
+            return None
+        asked = self.__dict__.get("_like_factors")
+        if asked is not None:
+            return asked
+        number = None if isinstance(self.n_factors, str) else int(self.n_factors)
+        return Asked(number, least=max(n_clusters - 1, 1))
+
+    @property
+    def _may_prefer_numbers(self) -> bool:
+        """Whether the kernel decides if a wide table is scored."""
+        return isinstance(self.n_factors, str) and "_like_factors" not in self.__dict__
 
     @property
     def _informative(self) -> bool:
@@ -389,6 +416,7 @@ class EnsembleEstimator(
         `before`, which was trained on the same sample.
         """
         sample = drawn.sample
+        modelled = sample.table.modelled
         plan = self._plan(sample)
         plan = plan._replace(n_inits=n_inits or plan.n_inits)
         old = None if before is None else before.kernel.ensemble
@@ -401,8 +429,8 @@ class EnsembleEstimator(
             )
         subsamples = cache(partial(draw_subsamples, plan, sample.table.n_samples))
         jobs = n_threads(self.n_jobs)
-        batches = schedule(sample.table, plan, plan.n_inits - n_new, jobs)
-        how = sample.table, plan, subsamples, batches, jobs
+        batches = schedule(modelled, plan, plan.n_inits - n_new, jobs)
+        how = modelled, plan, subsamples, batches, jobs
         with training_progress(self, len(batches), "mixtures", self.verbose) as advance:
             ensemble = train(*how, advance, sample.weights, old)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
@@ -414,18 +442,32 @@ class EnsembleEstimator(
         Repeated rows fill no more components than they would once.
         """
         n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
-        largest = min(largest_size(self.max_components, sample.n_distinct), n_rows)
+        n_values = sample.table.modelled.n_values
+        return self._plan_for(n_rows, sample.n_distinct, n_values, sample.entropy, sample.dtype)
+
+    def _small_plan(self, table: Table, entropy: int) -> Plan:
+        """Plan a small ensemble for a table, all rows of which differ."""
+        n, dtype = table.n_samples, str(table.values.dtype).rpartition(".")[2]
+        n_rows = subsample_size(self.max_samples, n)
+        plan = self._plan_for(n_rows, n, table.n_values, entropy, dtype)
+        return plan._replace(n_inits=min(plan.n_inits, _FEW_INITS), sizes=plan.sizes[::-2][::-1])
+
+    def _plan_for(
+        self, n_rows: int, n_distinct: int, n_values: float, entropy: int, dtype: str
+    ) -> Plan:
+        """Resolve the parameters for mixtures that train on `n_rows` each."""
+        largest = min(largest_size(self.max_components, n_distinct), n_rows)
         reg_covar = self.reg_covar
         if isinstance(reg_covar, str):
-            reg_covar = automatic_floor(largest, sample.table.n_values)
+            reg_covar = automatic_floor(largest, n_values)
         return Plan(
             n_inits=self._n_starts,
             sizes=spread_sizes(largest, self.n_sizes),
             n_rows=n_rows,
             max_iter=self.max_iter,
             covariance_type=self.covariance_type,
-            floor=at_least_rounding(reg_covar, sample.dtype),
-            entropy=sample.entropy,
+            floor=at_least_rounding(reg_covar, dtype),
+            entropy=entropy,
         )
 
     def _read(self, X: Any) -> Table:

@@ -16,6 +16,7 @@ from pckid._utils.arrays import (
     to_numpy,
 )
 from pckid._utils.parallel import run_in_threads
+from pckid.factors.scores import Factors, score_rows, standardised_indicators, unexplained
 from pckid.input.logarithms import NO_LOG, find_shifts, take_logs
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
@@ -73,6 +74,13 @@ class Scaling(NamedTuple):
     # (n_features,), how the logarithms of columns are taken, see `logarithms`; centre and scale are
     # those of the logarithms. None where none is taken.
     shifts: Array | None = None
+    # Of a wide table, what its rows are scored by: the scores take the place of all numbers.
+    factors: Factors | None = None
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers the rows of a table have: scores, or else columns of numbers."""
+        return len(self.kept) if self.factors is None else self.factors.n_factors
 
     @property
     def used(self) -> np.ndarray:
@@ -97,6 +105,16 @@ class Table(NamedTuple):
     # (n_features, n_blocks), 1 where a column of numbers is in a group, which has one variance in
     # each component; None: there are no groups
     column_blocks: Array | None = None
+    # Of a wide table, the scores of its rows, which the mixtures see in the place of its numbers.
+    scores: "Table | None" = None
+    # (n_samples, 2), of such a table of scores: what they leave of the rows' numbers, as the sum of
+    # the squares of squared deviations in units of their variances, and how many there are
+    unexplained: Array | None = None
+
+    @property
+    def modelled(self) -> "Table":
+        """The table that the mixtures see."""
+        return self if self.scores is None else self.scores
 
     @property
     def n_samples(self) -> int:
@@ -219,6 +237,9 @@ def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     measured = scaling.center, scaling.scale, scaling.shifts, *scaling.margins
     parts: list[Any] = [None if part is None else asarray_like(part, home) for part in measured]
     center, scale, shifts, *margins = parts
+    if scaling.factors is not None:
+        parts = [asarray_like(part, home) for part in scaling.factors]
+        scaling = scaling._replace(factors=Factors(*parts))
     return scaling._replace(center=center, scale=scale, shifts=shifts, margins=Margins(*margins))
 
 
@@ -275,8 +296,65 @@ def standardise(
         part if part is None else xp.astype(part, values.dtype, copy=False) for part in shares
     ]
     margins = Margins(column, *cast)
-    shared = _shared_patterns(values, observed) if patterns else (None, None)
-    return Table(values, observed, *shared, codes, margins)
+    table = Table(values, observed, None, None, codes, margins)
+    if scaling.factors is not None:
+        table = with_scores(table, scaling.factors)
+    return with_patterns(table) if patterns else table
+
+
+def with_patterns(table: Table) -> Table:
+    """Find which patterns of missingness rows share, where that saves arithmetic."""
+    if table.scores is not None:
+        return table._replace(scores=with_patterns(table.scores))
+    pattern, shared = _shared_patterns(table.values, table.observed)
+    return table._replace(pattern=pattern, patterns=shared)
+
+
+def with_scores(table: Table, factors: Factors) -> Table:
+    """Score rows by factors: the mixtures see these scores, and the categories.
+
+    A row without a value in a column that tells has no scores.
+    """
+    xp, d, columns = namespace(table.values), table.n_features, factors.columns
+    parts = []
+    for rows in row_slices(table.values):
+        values, seen = cells_of_factors(take(table, rows))
+        scored = score_rows(values, seen, factors)
+        left = unexplained(values[:, :d], seen[:, :d], scored, factors)
+        some = xp.any(take_along(seen, columns[columns < d], axis=1), axis=1)
+        known = xp.broadcast_to(some[:, None], scored.means.shape)
+        found = scored.means * xp.astype(factors.scale, values.dtype)
+        parts.append((xp.where(known, found, 0.0), known, left))
+    scores, known, left = (xp.concat(part, axis=0) for part in zip(*parts, strict=True))
+    observed = xp.concat([known, table.observed[:, d:]], axis=1)
+    margins = margins_of_scores(table.margins, d, factors.n_factors)
+    found = Table(scores, observed, None, None, table.codes, margins, unexplained=left)
+    return table._replace(scores=found)
+
+
+def cells_of_factors(table: Table) -> tuple[Array, Array]:
+    """Lay out what factors are of (n, .): numbers, and where those missing for a reason are."""
+    d, shares = table.n_features, table.margins.observed
+    values, seen = table.values, table.observed[:, :d]
+    if shares is None:
+        return values, seen
+    xp = namespace(values)
+    indicators = standardised_indicators(seen, shares[:d])
+    known = xp.ones(indicators.shape, dtype=seen.dtype, device=device_of(seen))
+    return xp.concat([values, indicators], axis=1), xp.concat([seen, known], axis=1)
+
+
+def margins_of_scores(margins: Margins, n_numbers: int, n_factors: int) -> Margins:
+    """Replace what margins say of numbers, which are scores now: these are all observed."""
+    xp, found = namespace(margins.frequencies), []
+    for part in (margins.observed, margins.weights):
+        if part is None or part.shape[0] == n_numbers:
+            found.append(None)
+            continue
+        ones = xp.ones(n_factors, dtype=part.dtype, device=device_of(part))
+        found.append(xp.concat([ones, part[n_numbers:]]))
+    observed, weights = found
+    return margins._replace(observed=observed, weights=weights, higher=None, one_hot=None)
 
 
 def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
@@ -319,12 +397,18 @@ def take(table: Table, rows: Array | slice) -> Table:
     """Gather rows by their integer indices (n_rows,), or a slice of them, as a view if possible."""
     if isinstance(rows, np.ndarray):
         rows = asarray_like(rows, table.values)
-    found: list[Any] = [table.values, table.observed, table.codes, table.pattern]
+    found: list[Any] = [
+        table.values, table.observed, table.codes, table.pattern, table.unexplained,
+    ]  # fmt: skip
     for place, part in enumerate(found):
         if part is not None:
             found[place] = part[rows, ...] if isinstance(rows, slice) else take_along(part, rows)
-    values, observed, codes, pattern = found
-    return table._replace(values=values, observed=observed, codes=codes, pattern=pattern)
+    values, observed, codes, pattern, rest = found
+    scores = None if table.scores is None else take(table.scores, rows)
+    return table._replace(
+        values=values, observed=observed, codes=codes, pattern=pattern, scores=scores,
+        unexplained=rest,
+    )  # fmt: skip
 
 
 def block(table: Table, start: int, stop: int) -> Table:

@@ -277,7 +277,7 @@ def _score_landmarks(found: _Deviations, sample: Sample, weights: Array | None) 
     """Put the deviations of landmarks, whose weights are (n_landmarks,), on a scale of scores."""
     deviations, usual, rows, are_unseen = found
     each = None if weights is None else to_numpy(weights).astype(np.float64)[rows]
-    scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
+    scale = fit_score_scale(to_numpy(deviations), usual, sample.table.modelled.n_values, each)
     scores = scale.standardise(deviations)
     are_all = len(rows) == sample.table.n_samples
     return SampleScores(

@@ -1,0 +1,122 @@
+"""The factors of a wide table, and the scores of its rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid.factors.model import (
+    Cells,
+    Loadings,
+    Scores,
+    first_scores,
+    fit_loadings,
+    iterate,
+    tests_of_columns,
+    variance_of_loadings,
+)
+from pckid.factors.scores import Factors, score_rows, unexplained
+from pckid.factors.selection import Gain, choose, fit_chosen, gains_of_paths
+
+# Of more columns so many go on that have most of a few first factors.
+_MAX_COLUMNS, _N_FIRST_FACTORS, _N_FIRST_STEPS = 4000, 5, 2
+_MAX_ROWS = 400  # by so many rows the numbers of factors and columns are chosen
+_MIN_SEEN = 4  # a column with fewer cells tells nothing
+_N_REGRESSIONS = 2
+_N_FOLDS = 5
+MAX_FIT_ROWS = 2000  # of more rows so many are learnt from
+
+
+class Asked(NamedTuple):
+    """Which factors to fit."""
+
+    n_factors: int | None = None  # None: as many as predict hidden cells best
+    n_columns: int | None = None  # the same of columns
+    least: int = 1  # factors, where their number is to be found
+
+
+def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> Factors:
+    """Fit factors to the columns that tell; how many of each, hidden cells decide.
+
+    Parameters
+    ----------
+    cells : Cells
+        Rows (n, d) to learn from; of many, some are drawn.
+    asked : Asked
+    rng : Generator
+        Draws the cells that are hidden, and rows.
+    """
+    cells = _draw_rows(cells, MAX_FIT_ROWS, rng)
+    usable = np.flatnonzero(cells.seen.sum(axis=0) >= min(_MIN_SEEN, len(cells.seen)))
+    if len(usable) > _MAX_COLUMNS:
+        usable = usable[_most_telling(cells.take(usable))]
+    mine = _in_double(cells.take(usable))
+    gain = _choose(mine, asked, rng)
+    level = fit_chosen(mine, gain.n_factors, gain.n_columns)
+    columns = usable[level.columns]
+    weights, noise = (part.astype(np.float64) for part in loadings_of_all(cells, level.scores))
+    weights[columns], noise[columns] = level.loadings
+    precision = np.zeros(len(noise))
+    precision[columns] = cells.columns[columns] / noise[columns]
+    # Half the logarithm is what a complete row tells of a factor, in nats.
+    scale = np.sqrt(np.log1p(precision @ weights**2))
+    spread = scale * np.sqrt(cells.rows @ level.scores.means**2 / len(cells.rows))
+    mean = max(float(np.sqrt(np.mean(spread**2))), np.finfo(np.float64).tiny)
+    return Factors(weights, noise, precision, scale / mean)
+
+
+def loadings_of_all(cells: Cells, scores: Scores) -> Loadings:
+    """Regress all columns on the scores of rows, those that tell nothing, too."""
+    scores = Scores(*(part.astype(cells.values.dtype) for part in scores))
+    noise, variance = np.ones_like(cells.columns), 1.0
+    for _ in range(_N_REGRESSIONS):
+        found = fit_loadings(cells, scores, noise, variance)
+        variance = variance_of_loadings(cells, found, noise, variance)
+        noise = found.noise
+    return found
+
+
+def left_by_others(cells: Cells, factors: Factors, n_numbers: int) -> np.ndarray:
+    """Compute what scores leave of rows (n, 2), see `unexplained`, by factors of other rows.
+
+    The columns that tell, of which the first `n_numbers` are numbers, stay as they are.
+    """
+    n, whole = len(cells.values), score_rows(cells.values, cells.seen, factors)
+    found, tells = np.zeros((n, 2)), factors.precision > 0
+    for first in range(min(_N_FOLDS, n)):
+        out = np.arange(n) % _N_FOLDS == first
+        others, mine = cells.take_rows(~out), cells.take_rows(out)
+        weights, noise = loadings_of_all(others, Scores(*(part[~out] for part in whole)))
+        precision = np.where(tells, cells.columns / noise, 0.0)
+        without = Factors(weights, noise, precision, factors.scale)
+        scored = score_rows(mine.values, mine.seen, without)
+        numbers = slice(None), slice(n_numbers)
+        found[out] = unexplained(mine.values[numbers], mine.seen[numbers], scored, without)
+    return found
+
+
+def _in_double(cells: Cells) -> Cells:
+    return Cells(*(part.astype(np.float64, copy=False) for part in cells))
+
+
+def _choose(cells: Cells, asked: Asked, rng: np.random.Generator) -> Gain:
+    """Choose the numbers of factors and columns that were not asked for."""
+    if asked.n_factors is not None and asked.n_columns is not None:
+        return Gain(asked.n_factors, min(asked.n_columns, cells.values.shape[1]), np.nan, np.nan)
+    cells = _draw_rows(cells, _MAX_ROWS, rng)
+    gains = gains_of_paths(cells, asked.n_factors or asked.least, rng, asked.n_factors)
+    return choose(gains, asked.n_factors or asked.least)
+
+
+def _most_telling(cells: Cells) -> np.ndarray:
+    """Find the columns that have most of a few factors of all columns."""
+    scores, _ = iterate(cells, first_scores(cells, _N_FIRST_FACTORS), _N_FIRST_STEPS)
+    return np.sort(np.argsort(tests_of_columns(cells, scores), kind="stable")[:_MAX_COLUMNS])
+
+
+def _draw_rows(cells: Cells, most: int, rng: np.random.Generator) -> Cells:
+    """Draw rows at random if there are more than so many."""
+    if len(cells.rows) <= most:
+        return cells
+    return cells.take_rows(np.sort(rng.choice(len(cells.rows), most, replace=False)))

@@ -1,0 +1,68 @@
+"""When rows of a wide table are scored by factors, and by which."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pckid._utils.arrays import asarray_like, to_numpy
+from pckid._utils.seeds import Stream, generator
+from pckid.factors.fit import MAX_FIT_ROWS, Asked, fit_factors, left_by_others
+from pckid.factors.model import Cells
+from pckid.factors.scores import Factors
+from pckid.input.table import Table, cells_of_factors, with_scores
+
+MIN_NUMBERS = 50
+"""Tables of fewer columns of numbers are not scored unless a number of factors is asked for."""
+
+
+def find_factors(
+    table: Table, weights: np.ndarray | None, asked: Asked | None, entropy: int
+) -> Factors | None:
+    """Fit the factors of a standardised table, where it is wide or they are asked for.
+
+    Parameters
+    ----------
+    table : Table
+        Of numbers, not of scores.
+    weights : ndarray of shape (n_samples,)
+        Of mean 1; None: all alike.
+    asked : Asked or None
+        None where rows are not to be scored.
+    entropy : int
+
+    Returns
+    -------
+    factors : Factors or None
+    """
+    n, d = table.n_samples, table.n_features
+    if asked is None or d == 0 or n < 3 or (asked.n_factors is None and d < MIN_NUMBERS):
+        return None
+    rng = generator(entropy, Stream.FACTORS)
+    found = fit_factors(_as_cells(table, weights), asked, rng)
+    return Factors(*(asarray_like(part, table.values) for part in found))
+
+
+def score_own_rows(table: Table, factors: Factors) -> Table:
+    """Score the rows that factors were fitted to, of which less is left than of new rows.
+
+    What they leave is found by factors of other rows each, so that outlier scores compare.
+    """
+    scored = with_scores(table, factors)
+    if scored.scores is None or table.n_samples > MAX_FIT_ROWS:
+        return scored
+    cells = _as_cells(table, None)
+    left = left_by_others(cells, Factors(*map(to_numpy, factors)), table.n_features)
+    left = asarray_like(left, table.values, dtype=table.values.dtype)
+    return scored._replace(scores=scored.scores._replace(unexplained=left))
+
+
+def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
+    """Take the cells of a table to the host."""
+    values, seen = map(to_numpy, cells_of_factors(table))
+    d, margins, columns = table.n_features, table.margins, np.ones(values.shape[1])
+    for part in (margins.weights, margins.counts):
+        if part is not None:
+            columns[:d] *= to_numpy(part)[:d]
+    rows = np.ones(len(values)) if weights is None else weights
+    each = (values, seen, rows, columns)
+    return Cells(*(part.astype(values.dtype, copy=False) for part in each))
