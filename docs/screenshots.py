@@ -22,12 +22,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from browser import Browser, open_browser
 
-# The last of the frames holds the large birds.
+# The last of the clusters holds the large birds.
 CHOOSE = "document.querySelectorAll('.choose')[2].click();"
 NAME = """
 const button = document.querySelectorAll('.rename')[2];
 button.click();
-const field = document.querySelector('#cluster-list input');
+const field = document.querySelector('#profile .heads input');
 field.value = 'Large birds';
 field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
 document.activeElement.blur();
@@ -39,9 +39,8 @@ def whole(browser: Browser) -> None:
 
 
 def selected(browser: Browser) -> None:
-    """Select and name a cluster, and come to the histograms."""
+    """Select and name a cluster."""
     browser.run(NAME + CHOOSE)
-    browser.run("document.querySelector('#explore').scrollIntoView()")
 
 
 SCREENSHOTS: dict[str, tuple[Callable[[Browser], None], int, int]] = {

@@ -11,6 +11,7 @@ import click
 
 from experiments.answers import answers_command
 from experiments.calibration import calibration_command
+from experiments.dependence import dependence_command
 from experiments.known import known_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
@@ -230,6 +231,7 @@ OWN = (
     series_command,
     new_rows_command,
     seeds_command,
+    dependence_command,
     objections_command,
     profiles_command,
     outcomes_command,

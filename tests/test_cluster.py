@@ -354,18 +354,19 @@ def test_a_rare_answer_to_a_question_of_its_own_does_not_decide():
     assert np.mean(found) > 0.5
 
 
-def many_groups(n_groups):
+def many_groups(n_groups, n_rows=20, n_columns=4):
+    """Draw groups of so many rows each."""
     rng = np.random.default_rng(0)
-    places = 20 * np.random.default_rng(1).normal(size=(n_groups, 4))
-    return rng.normal(size=(20 * n_groups, 4)) + np.repeat(places, 20, axis=0)
+    places = 20 * np.random.default_rng(1).normal(size=(n_groups, n_columns))
+    return rng.normal(size=(n_rows * n_groups, n_columns)) + np.repeat(places, n_rows, axis=0)
 
 
 def test_a_choice_at_the_limit_is_warned_of():
-    with pytest.warns(ClusterLimitWarning, match="chose 15,"):
-        model = PCKID("auto", random_state=0).fit(many_groups(15))
-    assert model.n_clusters_ == 15
+    with pytest.warns(ClusterLimitWarning, match="chose 40,"):
+        model = PCKID("auto", random_state=0).fit(many_groups(40, 40, 8))
+    assert model.n_clusters_ == 40
     assert PCKID("auto", random_state=0).fit(many_groups(12)).n_clusters_ == 12
-    assert PCKID(15, random_state=0).fit(many_groups(15)).n_clusters_ == 15
+    assert PCKID(40, random_state=0).fit(many_groups(40)).n_clusters_ == 40
 
 
 def test_the_number_of_clusters_is_chosen_unless_it_is_given():

@@ -18,9 +18,9 @@ from pckid import PCKID, read_table, write_labels
 from pckid.exceptions import TableError, UndecidedError
 from pckid.frontends.app.settings import Upload
 from pckid.frontends.cli.commands import pckid as shell
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 
 CHEAP = {"n_inits": 1, "max_components": 2, "max_samples": 1.0, "random_state": 0}
 OPTIONS = ["-k", "2", "--set", "n_inits=1", "--set", "max_components=2", "--set", "max_samples=1.0"]

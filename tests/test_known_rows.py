@@ -51,8 +51,8 @@ def test_a_series_is_known_by_its_labels():
     frame = pd.DataFrame({"a": [1.0, 2, 3]}, index=["x", "y", "z"])
     known = pd.Series(["C", None, "A"], index=["z", "y", "x"])
     assert read_known(in_order_of(frame, known), 3).tolist() == ["A", "", "C"]
-    for others in (known.reset_index(drop=True), known.rename({"y": "x"})):
-        assert in_order_of(frame, others) is others
+    unnamed = known.reset_index(drop=True)
+    assert in_order_of(frame, unnamed) is unnamed
     assert in_order_of(frame.to_numpy(), known) is known
     assert in_order_of(frame, known.index) is known.index
     series = SimpleNamespace(frame=frame, column_groups={})
@@ -65,6 +65,66 @@ def test_a_series_is_known_by_its_labels():
     assert in_order_of(numbered, short) is short
     with pytest.raises(ValueError, match=r"known has 1 label .* 'w'.*known\.reindex\(X\.index\)"):
         in_order_of(frame, known.rename({"x": "w"}))
+
+
+def labelled(labels):
+    return pd.Series([True, False, True][: len(labels)], index=labels)
+
+
+@pytest.mark.parametrize(
+    ("of_frame", "of_series", "told"),
+    [
+        ("xyz", "xxy", "labels that repeat, first 'x'"),
+        ("xyz", "uvw", "3 labels that X does not have, first 'u'"),
+        ("xxy", "xyx", "labels that repeat, first 'x'"),
+        (range(3), "aab", "3 labels that X does not have, first 'a'"),
+        (range(3), [0, 0, 1], "labels that repeat, first 0"),
+        (range(3), range(1, 4), "1 label that X does not have, first 3"),
+        ([1, 2, 3], range(3), "1 label that X does not have, first 0"),
+    ],
+)
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_series_that_fits_neither_by_its_labels_nor_by_position_is_refused(
+    of_frame, of_series, told, as_frame
+):
+    frame = pd.DataFrame({"a": [1.0, 2, 3]}, index=list(of_frame))
+    series = labelled(list(of_series))
+    with pytest.raises(ValueError, match=f"{told}. Give "):
+        in_order_of(frame, series.to_frame() if as_frame else series)
+
+
+@pytest.mark.parametrize("labels", ["xxy", "xyz", [0, 1, 2], [3, 3, 3]])
+def test_a_series_with_the_labels_of_the_frame_goes_by_position(labels):
+    frame, series = pd.DataFrame({"a": [1.0, 2, 3]}, index=list(labels)), labelled(list(labels))
+    assert in_order_of(frame, series) is series
+    # Labels that only number rows name none, and those of X that repeat do not, either.
+    numbered = series.reset_index(drop=True)
+    assert in_order_of(frame, numbered).tolist() == series.tolist()
+
+
+def test_every_entrance_refuses_labels_that_repeat():
+    rows = np.random.default_rng(0).normal(size=(20, 2)) + 9 * (np.arange(20) % 2)[:, None]
+    frame = pd.DataFrame(rows, index=[f"P{i}" for i in range(20)])
+    twice = pd.Series([1.0, 2.0] * 10, index=[f"P{i // 2}" for i in range(20)], name="x")
+    model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(frame)
+    for refuse in (
+        lambda: PCKID(2).fit(frame, known=twice),
+        lambda: PCKID(2).fit(frame, sample_weight=twice),
+        lambda: PCKID(2).fit(frame, groups=twice),
+        lambda: pckid.assess(model, frame, groups=twice),
+        lambda: pckid.assess(model, frame, sample_weight=twice),
+        lambda: pckid.compare_outcomes(model, frame, twice),
+        lambda: pckid.compare_outcomes(model, frame, {"x": twice}),
+        lambda: pckid.explain_rows(model, frame, twice > 1),
+        lambda: pckid.report(
+            model, frame, background=pckid.reporting.Background(known=twice), assessment=False
+        ),
+    ):
+        with pytest.raises(ValueError, match="labels that repeat, first 'P0'"):
+            refuse()
+    third = pd.Series(np.arange(20) == 2, index=frame.index)
+    for mask in (third, third[::-1]):
+        assert [row.row for row in pckid.explain_rows(model, frame, mask).rows] == [2]
 
 
 def test_numbers_are_names_too():

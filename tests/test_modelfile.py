@@ -132,6 +132,22 @@ def test_a_weighted_model_of_ratings_can_be_saved(seed):
     pckid.save(model, io.BytesIO())
 
 
+def test_what_was_fitted_is_stored_and_not_what_was_set_since(tmp_path):
+    model, path = fit(), tmp_path / "m"
+    expected = model.predict_proba(FRAME), model.outlier_score(FRAME)
+    pckid.save(model.set_params(weighting="equal"), path)
+    loaded = pckid.load(path)
+    assert loaded.weighting == "equal"
+    np.testing.assert_array_equal(loaded.predict_proba(FRAME), expected[0])
+    np.testing.assert_array_equal(loaded.outlier_score(FRAME), expected[1])
+    pckid.save(loaded, path)
+    np.testing.assert_array_equal(pckid.load(path).predict_proba(FRAME), expected[0])
+    for wrong in ("other", ["fine"], None):
+        forge(path, lambda _, facts, wrong=wrong: facts["state"].update(weighting=wrong))
+        with pytest.raises(pckid.PckidModelError, match="its weighting"):
+            pckid.load(path)
+
+
 def test_an_open_file_holds_the_same_bytes(saved):
     file = io.BytesIO()
     pckid.save(fit(), file)

@@ -184,7 +184,7 @@ class TestComparisonWithNullTables:
 
         def compare(values, *how):
             found.tables.append(values)
-            return SimpleNamespace(p_value=found.p_value)
+            return SimpleNamespace(is_endless=False, p_value=found.p_value)
 
         monkeypatch.setattr(n_clusters, "compare_with_null_tables", compare)
         return found

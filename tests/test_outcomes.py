@@ -189,6 +189,58 @@ def test_a_cluster_without_a_value_is_not_compared(model):
     assert outcome.p_value < 0.001
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e-160, 1e-310, 1e120])
+@pytest.mark.parametrize("outcome", ["days", "labels", "noise"])
+def test_the_unit_of_an_outcome_changes_nothing(model, unit, outcome):
+    y = {"days": DAYS, "labels": model.labels_ + 1.0, "noise": NOISE}[outcome]
+    plain, scaled = (compare_outcomes(model, X, part).outcomes[0] for part in (y, unit * y))
+    np.testing.assert_allclose(scaled.estimates / unit, plain.estimates, rtol=1e-6)
+    np.testing.assert_allclose((scaled.high / unit), plain.high, rtol=1e-6)
+    found, expected = ([each.p_value, *(pair.p_value for pair in each.pairs)]
+                       for each in (scaled, plain))  # fmt: skip
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    moved = compare_outcomes(model, X, y + 1e9).outcomes[0]
+    assert moved.p_value == pytest.approx(plain.p_value, rel=1e-2)
+
+
+@pytest.mark.parametrize("value", [1 / 3, 10 + 1 / 7, 1e9 / 3])
+def test_clusters_that_hold_the_same_value_do_not_differ_by_rounding(model, value):
+    y = np.where(model.labels_ == 2, value + NOISE, value)
+    pairs = compare_outcomes(model, X, y).outcomes[0].pairs
+    assert pairs[0].p_value > 0.05
+    assert compare_outcomes(model, X, np.full(200, value)).outcomes[0].p_value == 1.0
+    assert wald_test(np.array([3e-16, 0.0]), 1e-16 * NOISE.reshape(100, 2)) == 1.0
+
+
+def test_an_estimate_at_the_end_of_the_values_has_an_interval():
+    rng = np.random.default_rng(2)
+    group = np.arange(400) % 2
+    rows = rng.normal(size=(400, 3)) + 1.1 * group[:, None]
+    model = PCKID(2, **SMALL).fit(rows)
+    outcome = compare_outcomes(model, rows, np.where(model.labels_ == 0, 0.0, 10.0)).outcomes[0]
+    # Some labels are wrong, so that the clusters would differ by more than the labels do.
+    np.testing.assert_allclose(outcome.estimates[:, 0], [0, 10], atol=1e-9)
+    assert (outcome.high - outcome.low > 0.1).all()
+
+
+def test_means_are_written_in_the_form_of_their_column(found):
+    days = found.outcomes[0]
+    dates = days._replace(form="date", estimates=days.estimates + 19_800)
+    assert dates.write(19_800.5) == "2024-03-18"
+    assert days.write(19_800.5) == "19,800"
+    assert days._replace(form="%").write(12.34) == "12.34 %"
+    written = found._replace(outcomes=(dates,)).table()[0]
+    assert written[3].startswith("2024-03-")
+
+
+def test_values_must_be_in_rows_with_a_cluster(model):
+    rows = np.concatenate([X, np.full((2, 4), np.nan)])
+    with pytest.raises(ValueError, match="'days' has no value in a row with a cluster"):
+        compare_outcomes(model, rows, {"days": np.append(np.full(200, np.nan), [1.0, 2.0])})
+    with pytest.raises(ValueError, match="needs two rows with a cluster at least; X has 1"):
+        compare_outcomes(model, X[:1], {"days": [1.0]})
+
+
 @pytest.mark.parametrize(
     ("outcomes", "told"),
     [

@@ -13,7 +13,7 @@ import pckid
 
 ROOT = Path(__file__).parent.parent
 
-MODULES = ("data", "metrics", "plots", "series")
+MODULES = ("data", "maps", "metrics", "plots", "series")
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
 from pckid.frontends.run import assign_clusters
-from pckid.frontends.tables.scanning import open_table
 from pckid.spectral import assignment
 
 

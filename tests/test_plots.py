@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from pckid import PCKID, compare_outcomes, load, plots, save
+from pckid import PCKID, assess, compare_outcomes, load, plots, save
 from pckid.describe.layout import map_coordinates
 from pckid.describe.rows import sample_by_cluster, to_matrix
 from pckid.series import from_array
@@ -30,7 +30,8 @@ DISPLAYS = {
     "KernelDisplay": True,
     "MissingnessDisplay": True,
     "SpectrumDisplay": True,
-    "ProfileDisplay": True,
+    "LikenessDisplay": True,
+    "ConfidenceDisplay": False,
 }
 
 
@@ -62,35 +63,17 @@ def test_displays_draw_on_given_and_on_new_axes(model, name):
 def test_dataframes_serve_as_arrays_do(frame):
     table = frame(X, list("abcd")) if frame is pl.DataFrame else frame(X, columns=list("abcd"))
     model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(table)
-    profile = plots.ProfileDisplay.from_estimator(model, table)
-    assert sorted(profile.feature_names) == list("abcd")
     for name in DISPLAYS:
         display(name, model, table)
         display(name, model, X)
 
 
-def test_profiles_are_medians_in_spreads_from_the_median_of_the_table(model):
-    table = X.copy()
-    table[model.labels_ == 1, 2] = np.nan
-    clusters = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(table)
-    found = plots.ProfileDisplay.from_estimator(clusters, table)
-    for column, name in enumerate(found.feature_names):
-        values = table[:, int(name.removeprefix("feature "))]
-        for cluster in range(3):
-            inside = values[(clusters.labels_ == cluster) & ~np.isnan(values)]
-            expected = np.nan
-            if len(inside):
-                expected = (np.median(inside) - np.nanmedian(values)) / np.nanstd(values)
-            np.testing.assert_allclose(found.medians[cluster, column], expected)
-    assert np.isnan(found.medians).sum() == 1
-
-
 def test_a_choice_is_drawn_with_every_candidate(model):
     found = plots.ChoiceDisplay.from_estimator(model, X, max_clusters=5)
-    bars = found.plot().ax_.patches
-    heights = [bar.get_height() for bar in bars]
-    np.testing.assert_allclose(heights, found.choice.scores)
-    assert len(bars) == 4
+    (bars, *_) = found.panel().marks
+    np.testing.assert_allclose(bars.y1, found.choice.scores)
+    assert len(bars.y1) == 4
+    assert (bars.opacity == 1).sum() == 1
 
 
 def test_kernel_is_that_of_the_estimator_ordered_by_cluster(model):
@@ -146,11 +129,11 @@ def test_another_table_is_refused(model, name, table):
 def test_many_rows_are_drawn_smaller():
     def largest(n_rows):
         points, labels = np.zeros((n_rows, 2)), np.zeros(n_rows, dtype=int)
-        drawn = plots.EmbeddingDisplay(points, labels, np.ones(n_rows), labels).plot().ax_
-        return drawn.collections[0].get_sizes().max()
+        display = plots.EmbeddingDisplay(points, labels, np.ones(n_rows), labels, ["one"])
+        return display.panel().marks[0].r.max()
 
-    assert largest(100) == largest(400) == 48
-    assert largest(4000) == pytest.approx(4.8)
+    assert largest(100) == largest(800) == 5
+    assert 2 < largest(4000) < 4
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
@@ -229,17 +212,17 @@ def test_series_are_drawn_by_cluster():
 
 def test_cells_to_measure_add_up_and_a_row_has_bars(model):
     found = plots.NextCellsDisplay.from_estimator(model, X, 5, settled=1.0, costs={1: 3}).plot()
-    best, random = found.ax_.get_lines()
-    assert best.get_ydata()[-1] == pytest.approx(found.found.expected_settled)
-    assert random.get_ydata()[-1] == pytest.approx(found.found.expected_at_random)
+    best, random, *_ = found.panel().marks
+    assert best.y[-1] == pytest.approx(found.found.expected_settled)
+    assert random.y[-1] == pytest.approx(found.found.expected_at_random)
     assert {cell.cost for cell in found.found.cells} <= {1.0, 3.0}
     model.cluster_names_ = ["a", "b", "c"]
-    shown = plots.RowDisplay.from_estimator(model, X, 1, max_cells=3).plot()
+    shown = plots.RowDisplay.from_estimator(model, X, 1, max_cells=3)
     strongest = sorted((cell.effect for cell in shown.row.cells), key=abs)[-3:]
-    assert [bar.get_width() for bar in shown.ax_.patches] == pytest.approx(sorted(strongest))
-    assert shown.ax_.get_title() == (
-        f"1: {'abc'[shown.row.cluster]}, confidence {shown.row.confidence:.2f}"
-    )
+    panel = shown.panel()
+    assert sorted(panel.marks[0].x1) == pytest.approx(sorted(strongest))
+    named = f"1: {'abc'[shown.row.cluster]}, confidence {shown.row.confidence:.2f}"
+    assert panel.x.label.startswith(named)
     mpl.pyplot.close("all")
 
 
@@ -248,15 +231,77 @@ def test_outcomes_and_flows_are_drawn():
     rows = np.random.default_rng(1).normal(size=(120, 4)) + places
     old = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(rows[:60])
     model = PCKID(3, n_inits=2, max_components=4, random_state=0).fit(rows[60:], like=old)
-    flow = plots.FlowDisplay.from_estimator(model).plot()
+    flow = plots.FlowDisplay.from_estimator(model)
     np.testing.assert_array_equal(flow.flows, model.matches_.flows)
-    assert len(flow.ax_.collections) == (flow.flows > 0).sum()
-    assert len(flow.ax_.texts) == 5
+    *bands, before, now = flow.panel().marks
+    assert len(bands) == (flow.flows > 0).sum()
+    sizes = sorted(float((band.high - band.low)[0]) for band in bands)
+    assert sizes == pytest.approx(sorted(flow.flows[flow.flows > 0].tolist()))
+    assert len(before.text) + len(now.text) == 5
     with pytest.raises(ValueError, match="like=model"):
         plots.FlowDisplay.from_estimator(old)
     found = compare_outcomes(model, rows[60:], {"days": rows[60:, 0], "late": ["a", "b"] * 30})
     shown = plots.OutcomeDisplay.from_comparison(found).plot()
     np.testing.assert_array_equal(shown.estimates, found.outcomes[0].estimates[:, 0])
-    assert shown.ax_.get_xlabel() == "days"
+    assert shown.ax_.get_xlabel() == "days, mean"
     other = plots.OutcomeDisplay.from_comparison(found, 1, 1).plot(shown.ax_)
     assert other.name == "late: b"
+    assert other.panel().marks[-1].x.max() > 1  # in percent
+
+
+def test_every_display_is_saved_and_shows_itself(model, tmp_path):
+    from xml.etree import ElementTree
+
+    for name in DISPLAYS:
+        found = display(name, model)
+        found.savefig(tmp_path / f"{name}.svg")
+        svg = (tmp_path / f"{name}.svg").read_text("utf-8")
+        assert svg == found._repr_html_()
+        ElementTree.fromstring(svg)
+
+
+def test_the_map_joins_clusters_without_a_gap(model):
+    found = plots.EmbeddingDisplay.from_estimator(model)
+    assert len(found.panel().marks) == 3
+    found.without_gap = [[0, 2]]
+    line = found.panel().marks[0]
+    for place, cluster in enumerate((0, 2)):
+        middle = np.median(found.points[found.labels == cluster], axis=0)
+        np.testing.assert_array_equal([line.x[place], line.y[place]], middle)
+
+
+def test_missing_cells_are_drawn_and_clusters_divided(model):
+    found = plots.MissingnessDisplay.from_estimator(model, X, max_bands=1000)
+    cells, *lines = found.panel().marks
+    assert len(cells.x0) == np.isnan(X).sum()
+    assert found.ends.tolist() == np.cumsum(np.bincount(model.labels_)).tolist()
+    assert [line.y[0] for line in lines] == found.ends[:-1].tolist()
+
+
+def test_likeness_is_the_mean_of_the_kernel(model):
+    found = plots.LikenessDisplay.from_estimator(model, X, max_rows=1000).means
+    kernel = model.kernel(X)
+    for a, b in np.ndindex(3, 3):
+        part = kernel[model.labels_ == a][:, model.labels_ == b]
+        assert found[a, b] == pytest.approx(part.mean())
+
+
+def test_confidence_and_stability_are_those_of_the_model(model):
+    found = plots.ConfidenceDisplay.from_estimator(model)
+    for cluster, area in enumerate(found.panel().marks):
+        own = np.sort(model.confidence_[model.labels_ == cluster])[::-1]
+        np.testing.assert_array_equal(area.high[::2], own)
+    assessed = assess(model, X, n_null=5, n_resamples=3, random_state=0)
+    stable = plots.StabilityDisplay.from_assessment(assessed)
+    _, *lines, _, texts = stable.panel().marks
+    assert [line.x[1] for line in lines] == assessed.cluster_stability.tolist()
+    assert texts.text == [f"{share:.0%}" for share in assessed.cluster_recovery]
+    clear = plots.NullDisplay.from_assessment(assessed)
+    nulls, own, _ = clear.panel().marks
+    assert len(nulls.x) == 5
+    assert own.x[0] == assessed.statistic
+    few = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X[:8])
+    unknown = assess(few, X[:8], n_null=5, n_resamples=0)
+    for kind in (plots.NullDisplay, plots.StabilityDisplay):
+        with pytest.raises(ValueError, match="The assessment "):
+            kind.from_assessment(unknown)

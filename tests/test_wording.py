@@ -12,9 +12,9 @@ import pytest
 
 from pckid.frontends import wording
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix, drop_column, take_as_missing
 from pckid.frontends.questions import write_evidence
-from pckid.frontends.tables.findings import Doubt
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_wine
 
-from pckid import PCKID, assess, explain
-from pckid.plots import ProfileDisplay
+from pckid import PCKID, assess, explain, profile
 
 wine = load_wine(as_frame=True)
 removed = np.random.default_rng(0).random(wine.data.shape) < 0.2
@@ -34,9 +33,8 @@ for cluster in range(3):
     print(f"cluster {cluster}: {profiles.n_rows[cluster]} rows; {columns}")
 
 # %%
-# As a picture, in spreads from the median of all wines:
-figure, ax = plt.subplots(figsize=(8, 5.5), layout="constrained")
-ProfileDisplay.from_estimator(model, table).plot(ax=ax)
+# As the table that the report shows first:
+profile(model, table).plot()
 plt.show()
 
 # %%

@@ -16,10 +16,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from pckid import PCKID, EmptyRowWarning
+from pckid import PCKID, EmptyRowWarning, profile
 from pckid.data import penguins_path
 from pckid.metrics import clustering_accuracy
-from pckid.plots import EmbeddingDisplay, ProfileDisplay
+from pckid.plots import EmbeddingDisplay
 
 birds = pd.read_csv(penguins_path())
 species = birds.pop("label").to_numpy()
@@ -53,10 +53,9 @@ EmbeddingDisplay.from_estimator(model).plot()
 plt.show()
 
 # %%
-# What sets the clusters apart, in spreads from the median of all birds. The columns that tell most
-# come first: Gentoo penguins are heavy, with long flippers and flat bills.
-figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-ProfileDisplay.from_estimator(model, birds).plot(ax=ax)
+# What sets the clusters apart. The columns that tell most come first: Gentoo penguins are heavy,
+# with long flippers and flat bills. ``savefig`` saves the table for a paper.
+profile(model, birds).plot()
 plt.show()
 
 # %%

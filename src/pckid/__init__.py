@@ -7,6 +7,7 @@ from pckid._version import __version__
 
 if TYPE_CHECKING:
     from pckid import data as data
+    from pckid import maps as maps
     from pckid import metrics as metrics
     from pckid import plots as plots
     from pckid import series as series
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pckid.profiles import profile
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
+    from pckid.significance.levels import Levels
     from pckid.significance.new_rows import compare_rows
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "IdentifierWarning",
     "IgnoredColumnsWarning",
     "IncompleteGaussianMixture",
+    "Levels",
     "PckidModelError",
     "ProbabilisticClusterKernel",
     "SentinelWarning",
@@ -78,6 +81,7 @@ _HOMES = {
     "EmptyRowWarning": "pckid.input.warnings",
     "IdentifierWarning": "pckid.input.warnings",
     "IncompleteGaussianMixture": "pckid.mixture",
+    "Levels": "pckid.significance.levels",
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
     "SentinelWarning": "pckid.input.warnings",
@@ -100,7 +104,7 @@ _HOMES = {
     "save": "pckid.modelfile",
     "write_labels": "pckid.frontends.results",
 }
-_MODULES = ("data", "metrics", "plots", "series")
+_MODULES = ("data", "maps", "metrics", "plots", "series")
 
 
 def __getattr__(name: str) -> Any:

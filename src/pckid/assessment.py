@@ -13,23 +13,35 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
-from pckid._utils.seeds import some_rows
-from pckid._utils.text import write_p
+from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
-from pckid.input.known import in_order_of, read_groups
+from pckid.input.arrangement import Arrangement, split_arrangement
+from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import categorical_mask, column_name
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
-from pckid.say.verdict import write_verdict
-from pckid.significance.comparison import ALPHA, MAX_NULL, MIN_ROWS, rows_to_compare
+from pckid.say.verdict import write_null_p, write_verdict
+from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
+from pckid.significance.dependence import RowDependence, describe_dependence
 from pckid.significance.ensemble import cluster_some
-from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
-from pckid.significance.levels import CLOSE, DOUBTFUL, FEW_ROWS, MAX_JUDGED, Answer
+from pckid.significance.gaps import Gaps, find_gaps
+from pckid.significance.levels import (
+    CLOSE,
+    DOUBTFUL,
+    FEW_ROWS,
+    LEVELS,
+    MAX_JUDGED,
+    Answer,
+    Levels,
+)
+from pckid.significance.null_gaps import find_null_gaps
+from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.row_order import find_alike_neighbours
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
 from pckid.spectral.clustering import cluster_by_numbers
@@ -61,7 +73,8 @@ class Assessment:
         The same for each table without groups, compared with the others.
     p_value : float or None
         How likely a table without groups reaches the statistic, by Student's t; None where there
-        are too few rows to tell, or no more different rows than clusters.
+        are too few rows to tell, or no more different rows than clusters. Null tables are drawn
+        until the answer is clear: above 0.1 it says no more than that, unless `n_null` is given.
     gaps : Gaps or None
         `gaps.p_values` of shape (n_clusters, n_clusters): how likely a cloud without a gap looks
         like each pair of clusters. `gaps.groups` of shape (n_clusters,): a cluster is of the group
@@ -98,10 +111,18 @@ class Assessment:
     cluster_names : list of str or None
         Names of the clusters, for the words; None, or an empty list, where they have none.
     n_together : int or None
-        How many groups the rows belong to, where `groups` were given: one row of each is compared.
+        How many groups the rows belong to, where `groups` were given.
+    dependence : RowDependence or None
+        How rows depend on each other, where `positions` or `groups` were given: tables without
+        groups depend alike. None where they were not given, or rows do not depend on each other.
+    alike_in_order : float
+        How much rows are alike that follow each other, where neither `positions` nor `groups` were
+        given: such rows were taken as independent. 0 where they are not.
     moved : int
         Rows that known rows moved across a gap: without these, they would be in another group. Of
         at most 3,000 rows.
+    levels : Levels
+        Up to which p-values there is structure, and gaps.
     """
 
     n_clusters: int
@@ -126,20 +147,25 @@ class Assessment:
     cluster_names: list[str | None] = field(default_factory=list)
     n_together: int | None = None
     moved: int = 0
+    dependence: RowDependence | None = None
+    alike_in_order: float = 0.0
+    levels: Levels = LEVELS
 
     @property
     def answer(self) -> Answer:
         """Groups with gaps between them, structure without gaps, or no clear groups."""
-        if self.p_value is None:
+        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
             return Answer.UNKNOWN
-        if self.p_value > ALPHA:
+        if not self.has_groups:
             return Answer.NONE
         return Answer.GROUPS if self.n_separated > 1 else Answer.STRUCTURE
 
     @property
     def has_groups(self) -> bool | None:
         """Whether there are more than tables without groups show; None: unknown."""
-        return None if self.p_value is None else self.p_value <= ALPHA
+        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
+            return None
+        return self.p_value <= self.levels.structure
 
     @property
     def n_separated(self) -> int:
@@ -170,7 +196,7 @@ class Assessment:
         if self.gaps is None:
             return []
         same_group = self.gaps.groups == self.gaps.groups[cluster]
-        near = (self.gaps.p_values[cluster] > GAP_ALPHA) & same_group
+        near = ~self.gaps.apart[cluster] & same_group
         return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
     @property
@@ -190,7 +216,7 @@ class Assessment:
         return write_notes(self)
 
     def __repr__(self) -> str:
-        tested = "" if self.p_value is None else f" {write_p(self.p_value)}"
+        tested = "" if self.p_value is None else f" {write_null_p(self.p_value)}"
         return f"<Assessment: {self.sentence}{tested}>"
 
 
@@ -199,11 +225,13 @@ def assess(
     X: Any,
     *,
     groups: Any = None,
+    positions: Any = None,
     sample_weight: Any = None,
     n_null: int | None = N_NULL,
     n_resamples: int = N_RESAMPLES,
     random_state: Any = None,
     n_jobs: int | None = None,
+    levels: Levels = LEVELS,
     advance: Advance = lambda count: None,
 ) -> Assessment:
     """Test whether there are groups at all, with gaps between them, and found again in other rows.
@@ -224,10 +252,16 @@ def assess(
         labels in memory, as `load` and a fit to a data set or Dask blocks give, a random sample
         of its rows will do, such as 3,000; their labels are predicted, and `notes` says how many
         rows were judged.
-    groups : array-like of shape (n_samples,), default=None
+    groups : array-like of shape (n_samples,) or str, default=None
         Which rows belong together, such as the members of a household, the visits of a patient or
-        the wells of a plate. They resemble each other without any cluster: halves are drawn of
-        whole groups, and one row of each is compared with the null tables and looked at for gaps.
+        the wells of a plate, as in `PCKID.fit`. They resemble each other without any cluster: rows
+        of null tables do so, too, and halves are drawn of whole groups. None takes those of the
+        fit, if the estimator has its rows in memory.
+    positions : array-like of shape (n_samples,) or (n_samples, n_axes), str or sequence of str, \
+            default=None
+        Where rows are, in time or space, as in `PCKID.fit`. Rows of null tables resemble those near
+        them as much as those of the table do, and halves are drawn of whole blocks, as wide as rows
+        depend on each other. None takes those of the fit.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts, as in `PCKID.fit`: rows are drawn in proportion to it to be
         compared with the null tables and looked at for gaps, as many as the effective number of
@@ -243,6 +277,8 @@ def assess(
         came to.
     n_jobs : int, default=None
         Threads, as in `PCKID`.
+    levels : Levels, default=Levels()
+        Up to which p-values there is structure, and gaps between clusters.
     advance : callable, default=None
         Called with 1 whenever a null table or a resample is done, for a progress bar.
 
@@ -276,6 +312,7 @@ def assess(
         )
     check_is_fitted(estimator)
     estimator._validate_params()
+    X, arrangement, _ = split_arrangement(X, positions, groups)
     if keeps_labels(estimator):
         values, labels = to_matrix(estimator, X), own_labels(estimator)
     else:
@@ -283,10 +320,8 @@ def assess(
             # The numbers alone will do: names are checked where both sides have them.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
-    if groups is not None:
-        groups = read_groups(in_order_of(X, groups, "groups"), len(values))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
-    how = n_null, n_resamples, random_state, n_jobs, advance, groups, weights
+    how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels
     return assess_rows(estimator, values, labels, *how)
 
 
@@ -299,13 +334,14 @@ def assess_rows(
     random_state: Any,
     n_jobs: int | None,
     advance: Advance,
-    groups: np.ndarray | None = None,
+    arrangement: Arrangement | None = None,
     weights: np.ndarray | None = None,
+    levels: Levels = LEVELS,
 ) -> Assessment:
     """Assess as `assess` does, by rows (n_samples, n_features) whose labels (n_samples,) are known.
 
-    Categories are numbers in these rows, and so are the groups (n_samples,) that they belong to;
-    weights (n_samples,) say how much each counts.
+    Categories are numbers in these rows; weights (n_samples,) say how much each counts. Without an
+    arrangement it is that of the fit.
     """
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
@@ -313,23 +349,28 @@ def assess_rows(
     whole = keeps_labels(estimator) or n_rows == n_filled
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
     evidence: dict[str, Any] = {}
-    n_together = None if groups is None else len(np.unique(groups[rows]))
-    if min(n_rows, n_together or n_rows) >= MIN_ROWS and n_distinct > n_clusters:
+    own = getattr(estimator, "choice_", None)
+    if arrangement is not None:
+        own = None
+    elif keeps_labels(estimator):
+        arrangement = getattr(estimator, "_arrangement", None)
+    if n_rows >= MIN_ROWS and n_distinct > n_clusters:
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
-        own = getattr(estimator, "choice_", None)
-        if groups is not None or random_state not in (None, estimator.random_state):
+        if levels != LEVELS or random_state not in (None, estimator.random_state):
             own = None
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
         logs = logs_as_scaled(values, estimator._kernel.scaling)
-        table = _Rows(logs, labels, rows, groups, weights)
-        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance)
+        table = _Rows(logs, labels, rows, arrangement, weights)
+        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
             evidence = _gather_evidence(estimator, table, own, effort)
+    groups = None if arrangement is None else arrangement.groups
+    in_order = arrangement is None and whole
     return Assessment(
         n_clusters=n_clusters,
         n_rows=n_rows,
@@ -338,10 +379,18 @@ def assess_rows(
         other_choices=estimator.choice_.others if hasattr(estimator, "choice_") else [],
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
-        n_together=n_together,
+        n_together=None if groups is None else len(np.unique(groups[rows])),
+        alike_in_order=_find_alike(estimator, values[rows], labels[rows]) if in_order else 0.0,
+        levels=levels,
         **find_caveats(estimator, values, labels, whole=whole),
         **evidence,
     )
+
+
+def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
+    """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
+    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
 
 
 class _Rows(NamedTuple):
@@ -350,31 +399,28 @@ class _Rows(NamedTuple):
     values: np.ndarray  # (n_samples, n_features), categories as numbers, logarithms taken
     labels: np.ndarray  # (n_samples,), negative for a row without a cluster
     clustered: np.ndarray  # (n_clustered,), those with one
-    groups: np.ndarray | None  # (n_samples,), which rows belong together
+    arrangement: Arrangement | None  # of all rows
     weights: np.ndarray | None  # (n_samples,), how much each counts
 
-    def draw_independent(self, seed: int) -> np.ndarray:
-        """Draw one clustered row of each group, and as many as their weights are worth.
-
-        Rows that belong together are like each other without any cluster.
-        """
+    def draw_compared(self, seed: int) -> np.ndarray:
+        """Draw the clustered rows that are compared: those with a position, by their weights."""
         rows = self.clustered
-        if self.groups is not None:
-            order = np.random.default_rng(seed).permutation(rows)
-            rows = np.sort(order[np.unique(self.groups[order], return_index=True)[1]])
+        if self.arrangement is not None:
+            rows = rows[self.arrangement.are_known[rows]]
         if self.weights is not None:
             rows = rows[rows_to_compare(len(rows), seed, self.weights[rows])]
         return rows
 
 
 class _Effort(NamedTuple):
-    """How much is drawn for a verdict, by what seed, and whom to tell."""
+    """How much is drawn for a verdict, by what seed and at which levels, and whom to tell."""
 
     n_null: int | None
     n_resamples: int
     seed: int
     jobs: int
     advance: Advance
+    levels: Levels
 
 
 def _gather_evidence(
@@ -385,41 +431,89 @@ def _gather_evidence(
     The result has fields of `Assessment`; there are none where too few rows differ.
     """
     seed, jobs, n_clusters = effort.seed, effort.jobs, len(estimator.cluster_centers_)
-    independent = table.draw_independent(seed)
+    compared_rows, arrangement = table.draw_compared(seed), table.arrangement
     if choice is None or choice.compared is None:
-        choice = judge_rows(estimator, table.values[independent], seed, jobs, effort.n_null)
+        placed = None if arrangement is None else arrangement.take(compared_rows)
+        how = seed, jobs, effort.n_null, effort.levels, placed
+        choice = judge_rows(estimator, table.values[compared_rows], *how)
     effort.advance(effort.n_null or MAX_NULL)
     compared = choice.compared
     if compared is None:
         return {}
+    dependence = describe_dependence(compared.correlation, compared.n_effective, arrangement)
     found: dict[str, Any] = {
         "statistic": compared.statistic,
         "null_statistics": compared.null_statistics,
         "p_value": compared.p_value,
         "ignored": [column_name(estimator, j) for j in choice.ignored],
+        "dependence": dependence,
     }
     if n_clusters == 1:
         return found
-    counted = some_rows(independent, MAX_JUDGED, seed)
-    counting = table.values[counted]
-    counting[:, list(choice.ignored)] = np.nan
-    units = find_units(near_one(counting), categorical_mask(estimator))
-    found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters)
+    values = table.values.copy()
+    values[:, list(choice.ignored)] = np.nan
+    if dependence is None:
+        counted = some_rows(compared_rows, MAX_JUDGED, seed)
+        units = find_units(near_one(values[counted]), categorical_mask(estimator))
+        found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
+    else:
+        found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
     found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
         return found
-    return found | _find_again(estimator, table, judged, effort)
+    return found | _find_again(estimator, table, judged, effort, dependence)
+
+
+def _find_dependent_gaps(
+    estimator: Any, table: _Rows, values: np.ndarray, compared: np.ndarray, effort: _Effort
+) -> Gaps | None:
+    """Look for gaps among rows that depend on each other, `compared` (n_compared,) of the table.
+
+    Values are (n_samples, n_features), NaN in columns that are ignored.
+    """
+    n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
+    rows = rows_to_compare(len(compared), effort.seed)
+    rows = compared[rows]
+    X = near_one(values[rows])
+    model = fit_null_model(X, categorical)
+    assert table.arrangement is not None
+    rng = generator(effort.seed, Stream.DEPENDENCE)
+    dependence = find_dependence(model, table.arrangement.take(rows), rng)
+    if dependence is None:
+        units, plain = find_units(X, categorical), (effort.seed, n_clusters, effort.levels)
+        return find_gaps(units, table.labels[rows], *plain)
+
+    def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
+        return cluster_some(estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
+
+    how = categorical, cluster_table, n_clusters, effort.seed, effort.jobs
+    null = find_null_gaps(model, dependence, *how)
+    units = find_units(X[dependence.rows], categorical)
+    labels = table.labels[rows[dependence.rows]]
+    return find_gaps(units, labels, effort.seed, n_clusters, effort.levels, null)
 
 
 def _find_again(
-    estimator: Any, table: _Rows, judged: np.ndarray, effort: _Effort
+    estimator: Any,
+    table: _Rows,
+    judged: np.ndarray,
+    effort: _Effort,
+    dependence: RowDependence | None,
 ) -> dict[str, Any]:
-    """Cluster random halves of rows (n_judged,); fields of `Assessment`."""
+    """Cluster random halves of rows (n_judged,); fields of `Assessment`.
+
+    Rows that depend on each other are drawn together.
+    """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
     labels_of = partial(cluster_some, estimator, values, n_clusters)
-    together = None if table.groups is None else table.groups[judged]
+    together = None
+    if table.arrangement is not None:
+        block = 0.0 if dependence is None else dependence.reach
+        placed = table.arrangement.take(judged)
+        if placed.groups is not None or block > 0:
+            together = placed.blocks(block)
     how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)

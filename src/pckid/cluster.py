@@ -23,14 +23,15 @@ from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
 from pckid.ensemble.score_scale import recall_scores
+from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.column_groups import plain_table
-from pckid.input.known import KnownMembers, check_known, in_order_of, read_groups
+from pckid.input.known import KnownMembers, check_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_ignored
 from pckid.matching import follow_model
-from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
+from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT, choose_or_none
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
@@ -52,7 +53,7 @@ _MAX_LANDMARKS = 3_000
 # What a fit finds of its own rows; not every fit finds all of it.
 _OF_OWN_ROWS = (
     "labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes", "_cluster_names",
-    "known_groups_", "known_conflicts_", "_own_scores", "matches_",
+    "known_groups_", "known_conflicts_", "_own_scores", "matches_", "_arrangement",
 )  # fmt: skip
 
 
@@ -83,8 +84,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
-        goes on as if that number had been given; 1 says that there are no clear groups, and 15,
+        The number of clusters k. "auto" chooses among 1 to 40, see `pckid.choose_n_clusters`, and
+        goes on as if that number had been given; 1 says that there are no clear groups, and 40,
         with a `ClusterLimitWarning`, that there may be more. Columns that agree with no other are
         then not used, which an `IgnoredColumnsWarning` says. A fit takes one to ten times as long
         as with a given number: some 1 s on one core at 1,000 rows where the answer is clear.
@@ -326,6 +327,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         *,
         known: Any = None,
         groups: Any = None,
+        positions: Any = None,
         like: Any = None,
     ) -> Self:
         """Train the ensemble, embed the rows and cluster them.
@@ -354,10 +356,21 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             at most 10,000 known rows, as many of each group. A Series of pandas whose labels are
             those of rows of `X`, all or some, is put in their order. Of an image stack, a
             DataArray (y, x).
-        groups : array-like of shape (n_samples,), default=None
-            Which rows belong together, such as the members of a household: as the rows that could
-            have been others come and go together, `confidence_` is lower. Labels stay the same. A
-            Series of pandas is read as for `known`.
+        groups : array-like of shape (n_samples,) or str, default=None
+            Which rows belong together, such as the visits of a patient: an array, or the name of a
+            column of a dataframe, which is then no feature. They resemble each other without any
+            cluster: `n_clusters="auto"` compares the table with tables without groups whose rows
+            depend on each other alike, and `confidence_` is lower, as rows that belong together
+            come and go together. For a given number of clusters labels stay the same. A Series of
+            pandas is read as for `known`.
+        positions : array-like of shape (n_samples,) or (n_samples, n_axes), str or sequence of \
+                str, default=None
+            Where rows are, in time or space: numbers, dates, coordinates of a map, or names of
+            columns of a dataframe, which are then no features; latitude and longitude in degrees by
+            such names, as ("lat", "lon"). Rows that are near each other may be alike without any
+            cluster, which `n_clusters="auto"` and `assess` then allow for. With `groups`, rows
+            depend on those of their group alone: times within persons. A row without a position is
+            clustered, but not judged. For a table in memory.
         like : fitted PCKID, default=None
             An earlier model, such as that of last year's table. Clusters that match one of its
             clusters get its number and name, and `matches_` says what became of the others. The
@@ -370,10 +383,11 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """
         X = as_table(X)
         known, groups, sample_weight = map(flatten, (known, groups, sample_weight))
-        drawn = self._draw(X, sample_weight, known, **self._needs())
+        X, arrangement, self._position_columns = split_arrangement(X, positions, groups)
+        drawn = self._draw(X, sample_weight, known, arrangement=arrangement, **self._needs())
         self._weighted = sample_weight is not None
         training = self._grow_if_asked(self._choose_n_clusters(drawn))
-        clustering, members = self._cluster(training, in_order_of(X, groups, "groups"))
+        clustering, members = self._cluster(training, arrangement)
         followed = None if like is None else follow_model(self, like, X, clustering)
         if followed is not None:
             clustering = followed.clustering
@@ -386,6 +400,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if members is not None:
             self._name_known(members, clustering)
         self._place(training.drawn, clustering, restorer(plain_table(X)))
+        if arrangement is not None:
+            self._arrangement = arrangement
         return self
 
     @classmethod
@@ -715,7 +731,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     def _needs(self) -> dict[str, int]:
         """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
-        least, distinct = 2, MAX_CLUSTERS + 1
+        least, distinct = 2, MIN_DISTINCT
         if self.n_clusters != "auto":
             least = distinct = int(self.n_clusters)
         landmarks = self.n_landmarks or 0
@@ -783,25 +799,21 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         )
 
     def _cluster(
-        self, training: Training, groups: Any
+        self, training: Training, arrangement: Arrangement | None
     ) -> tuple[ClusteredSample, KnownMembers | None]:
         """Embed and cluster the rows to learn from, and keep what places others.
 
         Returned with the known rows that have something observed.
         """
-        self._kernel, (rows, sample, _) = training.kernel, training.drawn
+        self._kernel, sample = training.kernel, training.drawn.sample
         self._n_filled = sample.n_rows - sample.n_empty
         members, known = sample.members, None
         if members is not None:
             table, members = members.standardise(sample.scaling, sample.dtype)
             known = table, members.labels
+        groups = None if arrangement is None else arrangement.groups
         if groups is not None:
-            if sample.origin is None or not isinstance(rows, RowsInMemory):
-                raise ValueError(
-                    "groups needs a table in memory, but X comes in blocks. Fit on a sample of its "
-                    "rows in memory, then predict the others."
-                )
-            groups = read_groups(groups, rows.X.shape[0])[sample.origin]
+            groups = groups[sample.origin]
         found = cluster_sample(
             training,
             self.n_clusters_,

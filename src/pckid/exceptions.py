@@ -6,7 +6,7 @@ from typing import Any
 class TableError(ValueError):
     """A table cannot be read or used; the message says why and what to do.
 
-    `fixes` help, as data of `frontends.tables.findings`: each front end has its own words for them.
+    `fixes` help, as data of `frontends.options`: each front end has its own words for them.
     """
 
     def __init__(self, message: str, *fixes: Any) -> None:

@@ -29,11 +29,11 @@ from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
 from pckid.ensemble.members import Ensemble
+from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
-    ALPHA,
     MAX_NULL,
     MIN_REPEATED,
     MIN_ROWS,
@@ -43,12 +43,14 @@ from pckid.significance.comparison import (
 )
 from pckid.significance.ensemble import small_kernel, with_few_mixtures
 from pckid.significance.gaps import find_gaps
+from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units, near_one
 from pckid.spectral.clustering import cluster_points
 from pckid.spectral.embedding import fit_embedding
 
-MAX_CLUSTERS = 15
+MAX_CLUSTERS = 40
+MIN_DISTINCT = 16  # equal rows of a table whose k is chosen are merged if so many are left
 MAX_ROWS = 1000
 NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on the choosing halves
 # The ensemble that k is chosen by grows to four times the estimator's starts, but not beyond forty.
@@ -127,6 +129,8 @@ def choose_n_clusters(
     *,
     max_clusters: int = MAX_CLUSTERS,
     sample_weight: Any = None,
+    positions: Any = None,
+    groups: Any = None,
 ) -> Choice:
     """Score every number of clusters by how far the kernel's spectrum drops after it.
 
@@ -136,10 +140,12 @@ def choose_n_clusters(
         An ensemble is trained with its parameters; the estimator stays as it is.
     X : array-like of shape (n_samples, n_features)
         Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
-    max_clusters : int, default=15
+    max_clusters : int, default=40
         The largest candidate; never more than there are rows, less one.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts, as in `PCKID.fit`.
+    positions, groups : array-like, str or sequence of str, default=None
+        Where rows are, and which of them belong together, as in `PCKID.fit`.
 
     Returns
     -------
@@ -160,11 +166,19 @@ def choose_n_clusters(
     if max_clusters < 2:
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     model = clone(estimator)
-    return choose_or_none(model, model._draw(X, sample_weight), max_clusters)[0]
+    X, arrangement, _ = split_arrangement(X, positions, groups)
+    drawn = model._draw(X, sample_weight, arrangement=arrangement)
+    return choose_or_none(model, drawn, max_clusters)[0]
 
 
 def judge_rows(
-    estimator: EnsembleEstimator, X: np.ndarray, seed: int, jobs: int, n_null: int | None
+    estimator: EnsembleEstimator,
+    X: np.ndarray,
+    seed: int,
+    jobs: int,
+    n_null: int | None,
+    levels: Levels = LEVELS,
+    arrangement: Arrangement | None = None,
 ) -> Choice:
     """Compare rows with null tables as a fit with n_clusters="auto" does.
 
@@ -176,12 +190,18 @@ def judge_rows(
     seed, jobs : int
     n_null : int or None
         The number of null tables; None: as many as a clear answer takes.
+    levels : Levels
+    arrangement : Arrangement or None
+        Of the rows.
     """
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
-    drawn = model._draw(X, **model._needs())
+    drawn = model._draw(X, **model._needs(), arrangement=arrangement)
     n_inits = estimator._n_starts
-    return choose_or_none(model, drawn, n_null=n_null, n_inits=n_inits, n_halves=0)[0]
+    found, _ = choose_or_none(
+        model, drawn, n_null=n_null, n_inits=n_inits, n_halves=0, levels=levels
+    )
+    return found
 
 
 def choose_or_none(
@@ -191,6 +211,7 @@ def choose_or_none(
     n_null: int | None = None,
     n_inits: int | None = None,
     n_halves: int = N_HALVES,
+    levels: Levels = LEVELS,
 ) -> tuple[Choice, Training]:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
@@ -221,15 +242,16 @@ def choose_or_none(
         if units.values.shape[1] == 1:
             # Nothing but gaps tells groups in one column; the walk also drops after pieces of a
             # group.
-            n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
+            n_separated = find_gaps(units, labels, drawn.sample.entropy, levels=levels).n_separated
             if n_separated > 1:
                 choice = choice._replace(n_clusters=n_separated)
         choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
         # Once: it does not depend on the number of starts.
         if compared is None:
-            compared = _compare_sample(estimator, choice, drawn, all_columns, jobs, n_null)
+            how = n_null, levels
+            compared = _compare_sample(estimator, choice, drawn, all_columns, jobs, *how)
         choice = choice._replace(compared=compared)
-        if compared is not None and compared.p_value > ALPHA:
+        if compared is not None and (compared.p_value > levels.structure or compared.is_endless):
             return choice._replace(n_clusters=1, ignored=()), all_columns
         if agree or n_starts >= most:
             return choice, training
@@ -261,6 +283,7 @@ def _compare_sample(
     all_columns: Training,
     jobs: int,
     n_null: int | None,
+    levels: Levels,
 ) -> Comparison | None:
     """Compare the sample of a fit with tables without groups; None where it is too small."""
     # Columns that are nearly constant may be constant in null tables: then all columns are kept.
@@ -268,7 +291,14 @@ def _compare_sample(
         n_distinct = len(merge_duplicates(sample.table, None, least=1).rows)
         if n_distinct >= MIN_ROWS or not choice.ignored:
             break
-    rows = rows_to_compare(sample.X.shape[0], sample.entropy, sample.given_weights)
+    arrangement = sample.arrangement
+    if arrangement is None:
+        rows = rows_to_compare(sample.X.shape[0], sample.entropy, sample.given_weights)
+    else:
+        known = np.flatnonzero(arrangement.are_known)
+        weights = None if sample.given_weights is None else sample.given_weights[known]
+        rows = known[rows_to_compare(len(known), sample.entropy, weights)]
+        arrangement = arrangement.take(rows)
     varied = min(len(rows), n_distinct) >= MIN_ROWS
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
         return None
@@ -283,7 +313,8 @@ def _compare_sample(
     ):
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
-        return compare_with_null_tables(values, *how, n_null, advance)
+        more = n_null, advance, levels.structure, arrangement
+        return compare_with_null_tables(values, *how, *more)
 
 
 def choose_by_kernel(

@@ -12,7 +12,7 @@ from scipy.stats import t as t_distribution
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.markup import html_table, text_table
-from pckid._utils.quantities import write_number
+from pckid._utils.quantities import write_quantity
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, write_p
 from pckid.blocks import blocked
@@ -34,6 +34,8 @@ MAX_ROWS = 2000  # how often labels are wrong is learnt from so many rows
 N_DRAWS = 100
 HEADS = ("outcome", "cluster", "rows", "estimate", "95 % interval")
 _ALPHA = 0.05
+# What rounding leaves, in units of how an outcome varies.
+_ROUNDING = 1e-11
 # Less than this share of a cluster's rows with its own label, and nothing can be said about it.
 _MIN_OWN = 0.5
 # Of correlated columns intervals are right as long as labels are, in so many rows of each cluster.
@@ -84,6 +86,9 @@ class Outcome(NamedTuple):
         Whether the clusters are all alike, by an F test; None for a single cluster.
     pairs : tuple of OutcomePair
         Each pair of clusters.
+    form : str or None
+        How means are written: "date" or "datetime", which are days since 1970 began, "time", which
+        is hours, or a unit such as "%" or "$". None: as plain numbers.
     """
 
     name: str
@@ -97,6 +102,7 @@ class Outcome(NamedTuple):
     uncorrected: np.ndarray
     p_value: float | None
     pairs: tuple[OutcomePair, ...]
+    form: str | None = None
 
     @property
     def values(self) -> list[str]:
@@ -104,9 +110,9 @@ class Outcome(NamedTuple):
         return self.categories or [""]
 
     def write(self, value: float) -> str:
-        """Write a mean as a number, a share in percent."""
+        """Write a mean as a number or a date, a share in percent."""
         if self.kind == "mean" or np.isnan(value):
-            return write_number(value)
+            return write_quantity(float(value), self.form)
         return f"{100 * value:.1f} %"
 
     def interval(self, cluster: int, value: int = 0) -> str:
@@ -293,6 +299,11 @@ or (n_samples, n_outcomes)
     labels = to_numpy(flatten(model.predict(X)))
     read = read_outcomes(X, outcomes, len(labels))
     rng, placed = np.random.default_rng(random_state), np.flatnonzero(labels >= 0)
+    if len(placed) < 2:
+        raise ValueError(
+            f"compare_outcomes needs two rows with a cluster at least; X has {len(placed)}. Give "
+            "all rows of the clusters."
+        )
     rows, k = some_rows(placed, MAX_ROWS, rng), model.n_clusters_
     values = to_numpy(validate_table(model, plain_table(as_table(X, model)), reset=False)).astype(
         np.float64
@@ -314,22 +325,27 @@ def _compare(
     rng: np.random.Generator,
 ) -> Outcome:
     """Compare one outcome between clusters by the posteriors of some `rows` (n_rows,)."""
-    k, values = found.memberships.shape[1], cells.values
-    used = (labels >= 0) & ~np.isnan(values[:, 0])
+    k, are_shares = found.memberships.shape[1], cells.kind != "mean"
+    used = (labels >= 0) & ~np.isnan(cells.values[:, 0])
+    if not used.any():
+        raise ValueError(
+            f"Outcome {cells.name!r} has no value in a row with a cluster. Leave it out."
+        )
+    # Rounding is relative to how the numbers vary, whatever their unit is.
+    middle, unit = (0.0, 1.0) if are_shares else _find_unit(cells.values[used])
+    values = (cells.values - middle) / unit
     counts = np.bincount(labels[used], minlength=k)
-    draws = _draw_estimates(values, labels, used, rows, found, cells.kind != "mean", rng)
+    draws = _draw_estimates(values, labels, used, rows, found, are_shares, rng)
     some = counts > 0
     draws[:, ~some] = np.nan
-    draws = np.clip(draws, values[used].min(axis=0), values[used].max(axis=0))
-    if cells.categories:
-        draws /= draws.sum(axis=-1, keepdims=True)
-    first, others = draws[0], draws[1:]
+    first, others = _limit(draws, values[used], are_shares)
+    draws = np.concatenate([first[None], others])
     varies = counts > 0
-    if cells.kind == "mean":
+    if not are_shares:
         varies = counts > 1
         others = others.mean(axis=0) + _widen(counts) * (others - others.mean(axis=0))
     others[:, ~varies] = np.nan
-    low, high = _intervals(first, others, counts, cells.kind != "mean")
+    low, high = _intervals(first, others, counts, are_shares)
     member = (labels[used][:, None] == np.arange(k)).astype(np.float64)
     uncorrected = member.T @ values[used] / np.where(some, counts, 1)[:, None]
     uncorrected[~some] = np.nan
@@ -350,12 +366,42 @@ def _compare(
     p_value = test(there) if pairs else None
     each = [test(pair) for pair in pairs]
     tested = zip(pairs, holm(np.array(each)).tolist(), strict=True)
-    found_pairs = tuple(OutcomePair(a, b, first[b] - first[a], p) for (a, b), p in tested)
+    mean, low, high, uncorrected = (
+        unit * part + middle for part in (first, low, high, uncorrected)
+    )
+    found_pairs = tuple(OutcomePair(a, b, mean[b] - mean[a], p) for (a, b), p in tested)
     n_missing = int(np.isnan(values[:, 0]).sum())
     return Outcome(
-        cells.name, cells.kind, cells.categories, counts, n_missing, first, low, high,
-        uncorrected, p_value, found_pairs,
+        cells.name, cells.kind, cells.categories, counts, n_missing, mean, low, high, uncorrected,
+        p_value, found_pairs,
     )  # fmt: skip
+
+
+def _find_unit(values: np.ndarray) -> tuple[float, float]:
+    """Find the middle of numbers (n, 1), and their standard deviation; 1 where all are alike."""
+    middle = float(values.min() / 2 + values.max() / 2)
+    farthest = float(np.abs(values - middle).max())
+    # Squares of numbers that are tiny would be 0.
+    return middle, farthest * float(np.std((values - middle) / (farthest or 1.0))) or 1.0
+
+
+def _limit(
+    draws: np.ndarray, values: np.ndarray, are_shares: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Keep estimates, the first of `draws` (1 + n_draws, n_clusters, n_values), to the values seen.
+
+    Shares of categories, then, add up to 1. Draws of a mean keep their distances from an estimate
+    that was moved, or none of them would differ from it; no distance is longer than the range of
+    the values (n, n_values).
+    """
+    low, high = values.min(axis=0), values.max(axis=0)
+    limited = np.clip(draws, low, high)
+    if not are_shares:
+        reach = high - low
+        return limited[0], limited[0] + np.clip(draws[1:] - draws[0], -reach, reach)
+    if limited.shape[-1] > 1:
+        limited /= limited.sum(axis=-1, keepdims=True)
+    return limited[0], limited[1:]
 
 
 def _draw_estimates(
@@ -444,14 +490,15 @@ def _contrasts(estimates: np.ndarray, clusters: Sequence[int]) -> np.ndarray:
 def wald_test(contrasts: np.ndarray, draws: np.ndarray) -> float:
     """Test whether contrasts (n,) are all 0, by draws of them (n_draws, n).
 
-    Hotelling's T² with the covariance of the draws; 1 where these never vary.
+    Hotelling's T² with the covariance of the draws; 1 where these never vary. Both are in units of
+    how the outcome varies: what is less than its rounding is 0.
     """
     n_draws = len(draws)
     covariance = np.atleast_2d(np.cov(draws, rowvar=False))
     scale = np.sqrt(np.diag(covariance))
-    some = scale > 0
+    some = scale > _ROUNDING
     if not some.any():
-        return 1.0 if np.allclose(contrasts, 0) else 0.0
+        return float(np.abs(contrasts).max() <= _ROUNDING)
     unit = contrasts[some] / scale[some]
     correlation = covariance[np.ix_(some, some)] / np.outer(scale[some], scale[some])
     rank = int(np.linalg.matrix_rank(correlation, tol=1e-8, hermitian=True))

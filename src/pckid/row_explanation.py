@@ -8,6 +8,7 @@ import numpy as np
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
 from pckid.describe.rows import list_row_names, read_rows
+from pckid.input.known import in_order_of
 from pckid.input.validation import feature_names
 from pckid.spectral.assignment import place_changed_rows
 from pckid.spectral.changed_cells import place_cell_by_cell, prior_memberships
@@ -194,7 +195,8 @@ def explain_rows(estimator: Any, X: Any, rows: Any = None) -> RowExplanations:
         Rows in memory, with NaN where a value is missing, seen in `fit` or new. The index of a
         pandas frame names the rows.
     rows : int, array-like of int or bool, default=None
-        Which of the rows to explain, by their places from 0; None explains all of them.
+        Which of the rows to explain, by their places from 0; None explains all of them. A boolean
+        Series of pandas with the labels of the rows of `X` is put in their order.
 
     Returns
     -------
@@ -222,6 +224,8 @@ def explain_rows(estimator: Any, X: Any, rows: Any = None) -> RowExplanations:
     'feature 1'
     """
     values = read_rows(estimator, X)
+    if getattr(getattr(rows, "dtype", None), "kind", "") == "b":
+        rows = in_order_of(X, rows, "rows")
     places = _find_places(rows, len(values))
     return explain_values(estimator, values, places, list_row_names(X, len(values)))
 

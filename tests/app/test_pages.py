@@ -18,7 +18,7 @@ from running_app import AppPage, count_workers, wait_until
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import load
-from pckid.frontends.tables.scanning import open_table
+from pckid.frontends.formats.opening import open_table
 
 pytest.importorskip("streamlit")
 pytestmark = needs_browser

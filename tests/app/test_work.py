@@ -18,8 +18,8 @@ from pckid.frontends.app.work import (
     place_new_rows,
     write_workbook,
 )
+from pckid.frontends.formats import workbook_writing
 from pckid.frontends.options import CaseOptions, ColumnOptions, Fix, ReadOptions
-from pckid.frontends.tables import workbook_writing
 from pckid.frontends.wording import LEFT_OUT
 
 

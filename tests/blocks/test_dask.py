@@ -61,9 +61,11 @@ def test_columns_of_two_values_are_found_in_blocks(monkeypatch):
     monkeypatch.setattr(pool, "_POOL_ROWS", 100)
     rows = np.where(np.isnan(X), np.nan, np.nanmedian(X, axis=0) < X)
     options = {**SMALL, "max_samples": 40}
-    expected = PCKID(3, **options).fit(rows)._kernel.scaling.margins
-    found = PCKID(3, **options).fit(da.from_array(rows, chunks=(70, 5)))._kernel.scaling.margins
-    close(found.higher, expected.higher)
+    expected = PCKID(3, **options).fit(rows)._kernel.scaling.column_model
+    found = (
+        PCKID(3, **options).fit(da.from_array(rows, chunks=(70, 5)))._kernel.scaling.column_model
+    )
+    close(found.two_value_share, expected.two_value_share)
 
 
 def test_columns_that_hold_one_category_together_are_found_in_blocks(monkeypatch):
@@ -71,9 +73,12 @@ def test_columns_that_hold_one_category_together_are_found_in_blocks(monkeypatch
     rows = np.column_stack([X, (np.arange(300) % 3)[:, None] == range(3)])
     options = {**SMALL, "max_samples": 40}
     expected = PCKID(3, **options).fit(rows)
-    assert (expected._kernel.scaling.margins.one_hot > 0).sum() == 3
+    assert (expected._kernel.scaling.column_model.one_hot_weight > 0).sum() == 3
     found = PCKID(3, **options).fit(da.from_array(rows, chunks=(70, 8)))
-    close(found._kernel.scaling.margins.one_hot, expected._kernel.scaling.margins.one_hot)
+    close(
+        found._kernel.scaling.column_model.one_hot_weight,
+        expected._kernel.scaling.column_model.one_hot_weight,
+    )
     np.testing.assert_array_equal(np.asarray(found.labels_), expected.labels_)
 
 

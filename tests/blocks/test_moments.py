@@ -75,7 +75,9 @@ def test_blocks_find_columns_of_two_values_as_the_whole_does(cuts, seed):
     expected = fit_scaling(rows, two_values=True)
     found = scaled(rows, cuts)
     # So near to each other beside their size, their shares have few digits.
-    np.testing.assert_allclose(found.margins.higher, expected.margins.higher, atol=1e-6)
+    np.testing.assert_allclose(
+        found.column_model.two_value_share, expected.column_model.two_value_share, atol=1e-6
+    )
 
 
 def test_columns_of_one_category_are_left_out():
@@ -83,4 +85,4 @@ def test_columns_of_one_category_are_left_out():
     counts = {0: np.array([4.0]), 1: np.array([3.0, 1.0]), 2: np.array([2.0, 1.0, 1.0])}
     found = scaling(moments(codes), counts)
     assert found.categorical.tolist() == [1, 2]
-    np.testing.assert_allclose(found.margins.frequencies, [0.75, 0.25, 0.5, 0.25, 0.25])
+    np.testing.assert_allclose(found.column_model.frequencies, [0.75, 0.25, 0.5, 0.25, 0.25])

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions, read_as, take_as_missing
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions import QUESTIONS
-from pckid.frontends.tables.scanning import open_table
 
 QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 

@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 
 QUICK = ["--set", "n_inits=3", "--set", "max_components=6", "--no-assess"]
 

@@ -14,9 +14,9 @@ import pyarrow.parquet
 import pytest
 
 from pckid import PCKID, load, report
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 

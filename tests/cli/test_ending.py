@@ -8,8 +8,8 @@ import pandas as pd
 
 from pckid.frontends.cli.screen import list_questions
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
-from pckid.frontends.tables.findings import Doubt
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
@@ -78,7 +78,8 @@ def test_several_open_questions_are_said_in_the_plural(golden):
     assert list_questions([], SHELL) == []
 
 
-def test_a_choice_at_the_limit_is_noted(pckid):
+def test_a_choice_at_the_limit_is_noted(pckid, monkeypatch):
+    monkeypatch.setattr("pckid.frontends.run.MAX_CLUSTERS", 15)
     rng = np.random.default_rng(0)
     places = 20 * np.random.default_rng(1).normal(size=(15, 4))
     X = rng.normal(size=(300, 4)) + np.repeat(places, 20, axis=0)

@@ -71,5 +71,4 @@ def test_confidence_is_told_of_groups_alone(cluster, tmp_path, of_clusters, p_va
     assert found["verdict"]["answer"] == answer
     assert (found["mean_confidence"] is not None) == (answer == "groups")
     page = (tmp_path / "r.html").read_text("utf-8")
-    for words in ("Median confidence", "Confidence by share observed", "Which rows are doubtful"):
-        assert (words in page) == (answer == "groups"), words
+    assert ("Confidence by share observed" in page) == (answer == "groups")

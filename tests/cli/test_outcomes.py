@@ -23,6 +23,24 @@ def test_outcomes_are_compared_and_not_used(pckid, penguins, tmp_path):
     assert 'id="outcomes"' in (tmp_path / "report.html").read_text()
 
 
+def test_dates_durations_and_units_are_written_as_in_the_table(pckid, tmp_path):
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 2
+    table = pd.DataFrame(rng.normal(size=(60, 3)) + 6 * group[:, None], columns=[*"abc"])
+    left = pd.Timestamp("2024-01-01") + pd.to_timedelta(40 * group + np.arange(60) % 7, unit="D")
+    table["left"] = left.strftime("%Y-%m-%d")
+    table["stay"] = [f"{2 + hour}:{minute:02d}" for minute, hour in enumerate(group)]
+    table["share"] = [f"{20 + 40 * each} %" for each in group]
+    table.to_csv("t.csv", index=False)
+    found = pckid("cluster", "t.csv", "-k", 2, "-o", "o.csv", "--report", "r.html", *QUICK,
+                  "--outcome", "left", "--outcome", "stay", "--outcome", "share")  # fmt: skip
+    assert found.code == 0, found.err
+    page = (tmp_path / "r.html").read_text()
+    for written in ("2024-01-03", "2024-02-12", "2:29", "3:30", "20 %", "60 %"):
+        assert written in found.err
+        assert f"<td>{written}</td>" in page
+
+
 def test_texts_are_categories(pckid, penguins):
     result = pckid(
         "cluster", penguins, "-k", 3, "--outcome", "label", "--json", *QUICK, "-o", "r.csv"

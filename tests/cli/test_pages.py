@@ -5,6 +5,8 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -51,7 +53,19 @@ def tables(tmp_path, penguins):
     }
     for name in ("table.parquet", "big.parquet", "sample.parquet"):
         pq.write_table(pa.table(columns), tmp_path / name)
+    write_database(tmp_path / "shop.db", rows)
     write_visits(tmp_path)
+
+
+def write_database(path, rows):
+    """A table of customers with ids in an SQLite database."""
+    names = ", ".join(f'"c{i}" REAL' for i in range(1, len(rows[0])))
+    numbers = [[float(cell) if cell else None for cell in row[1:]] for row in rows[1:]]
+    holes = ", ".join("?" * len(rows[0]))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(f"CREATE TABLE customers (id INTEGER, {names})")
+        cells = [[number, *row] for number, row in enumerate(numbers)]
+        database.executemany(f"INSERT INTO customers VALUES ({holes})", cells)
 
 
 def write_visits(folder):

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from open_tables import read_source
 
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import Fix, drop_column, take_as_missing
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import write_evidence
 
 CHEAP = ["-k", "2", "--set", "n_inits=1", "--set", "max_components=2", "--set", "max_samples=1.0"]

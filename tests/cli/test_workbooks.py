@@ -132,19 +132,19 @@ def test_a_missing_extra_shows_before_the_work(pckid, penguins, monkeypatch):
 
 def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.exceptions import TableError
-    from pckid.frontends.tables import workbook_writing
-    from pckid.frontends.tables.table import FileTable
+    from pckid.frontends.formats import workbook_writing
+    from pckid.frontends.formats.table import FileTable
 
     monkeypatch.setattr(workbook_writing, "MAX_ROWS", 4)
     table = FileTable(pa.table({"a": [1, 2, 3]}))
-    write_table(io.BytesIO(), table, {}, kind="xlsx")
+    write_table(io.BytesIO(), table, {}, ending=".xlsx")
     table = FileTable(pa.table({"a": [1, 2, 3, 4]}))
     with pytest.raises(TableError, match="takes 3 rows"):
-        write_table(io.BytesIO(), table, {}, kind="xlsx")
+        write_table(io.BytesIO(), table, {}, ending=".xlsx")
 
 
 def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeypatch):
-    from pckid.frontends.tables import workbook_writing
+    from pckid.frontends.formats import workbook_writing
 
     monkeypatch.setattr(workbook_writing, "MAX_ROWS", 344)
     monkeypatch.setattr("pckid.frontends.cli.cluster.fit_clusters", None)

@@ -90,6 +90,7 @@ def test_means_of_neighbours_are_computed_where_a_model_knows_them():
         [cube, cube.rolling(y=3, x=3, center=True, min_periods=1).mean()], dim="band"
     ).assign_coords(band=[*BANDS, *(f"{band} mean" for band in BANDS)])
     names = [*NAMES, *(f"{name} 3x3" for name in NAMES)]
+    around = around.where(~SCENE.empty)
     wide = around.values[:, [0, 1]], around.values[:, [2, 3]]
     table = np.concatenate([part.reshape(len(NAMES), -1) for part in wide]).T
     fitted = PCKID(3, **SMALL).fit(pd.DataFrame(table, columns=names))

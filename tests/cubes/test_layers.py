@@ -45,7 +45,7 @@ def test_bands_and_dates_make_names_and_the_dates_of_a_band_a_group():
         (CUBE[0].drop_vars(["time", "band"]), ["band 0", "band 1"], []),
         (CUBE[0].assign_coords(band=[1, 2]), ["band 1", "band 2"], []),
         (CUBE[0].assign_attrs(long_name=("a_20160101", "a_20160201")),
-         ["a_20160101", "a_20160201"], ["a"]),
+         ["a 2016-01-01", "a 2016-02-01"], ["a"]),
         (CUBE.assign_coords(time=CUBE.time + np.array([1, 2, 3], "m8[h]"))[:, 0].drop_vars("band"),
          DATES, ["value"]),
         (CUBE[[0, 0]].assign_coords(time=np.array(["2016-01-01T01", "2016-01-01T02"], "M8[ns]"))

@@ -49,7 +49,7 @@ def slow_surprise(model, table):
                 cells[i, j] += weight * gap**2 / stack.covariances[q, c, j]
             for j in range(table.codes.shape[1]):
                 chances = stack.categories[q, c]
-                own = chances[table.margins.column == j]
+                own = chances[table.column_model.column == j]
                 entropy = -np.sum(own * np.log(own))
                 found = 1 - 2 * np.log(chances[table.codes[i, j]]) - 2 * entropy
                 cells[i, n_numbers + j] += weight * found
@@ -261,7 +261,7 @@ def test_numbers_of_two_values_deviate_as_categories_do(rng):
     rows[:, 3] = np.where(np.isnan(rows[:, 3]), np.nan, rng.random(90) < 0.2)
     model = PCKID(3, n_inits=1, max_components=2, random_state=0).fit(rows)
     table = model._read(rows)
-    higher = table.margins.higher
+    higher = table.column_model.two_value_share
     assert (higher > 0).tolist() == [False, False, False, True]
     stack, q = model._kernel.ensemble.stacks[0], higher[3]
 
@@ -296,7 +296,7 @@ def test_columns_that_hold_one_category_together_deviate_as_it_does(rng):
     rows = np.column_stack([rows[:, :3], coded])
     model = PCKID(3, n_inits=1, max_components=2, random_state=0).fit(rows)
     table = model._read(rows)
-    stack, q = model._kernel.ensemble.stacks[0], table.margins.higher[3:]
+    stack, q = model._kernel.ensemble.stacks[0], table.column_model.two_value_share[3:]
 
     def category_deviation(i, c):
         p = q + stack.means[0, c, 3:] * np.sqrt(q * (1 - q))
@@ -380,7 +380,7 @@ def test_columns_of_one_category_are_not_cut(monkeypatch):
     rows[np.isnan(rows)] = 0.0
     model = PCKID(3, **SMALL).fit(rows)
     kernel, table = model._kernel, model._read(rows)
-    assert (table.margins.one_hot > 0).tolist() == [False] * 4 + [True] * 3 + [False]
+    assert (table.column_model.one_hot_weight > 0).tolist() == [False] * 4 + [True] * 3 + [False]
     expected = deviation(kernel, None, table, 1)
     assert count_values(kernel.scaling) == 6
     assert [piece.columns.stop for piece in cut_columns(kernel.scaling, 2)] == [2, 4, 7, 8]

@@ -8,16 +8,15 @@ import pytest
 
 from pckid.figures import draw
 from pckid.figures.colours import PALETTES, TINTS, style_sheet
+from pckid.figures.figure import Figure, Placed
 from pckid.figures.marks import (
     SIGNS,
     Area,
     Axis,
     Bars,
-    Figure,
     Labels,
     Line,
     Panel,
-    Placed,
     choose_ticks,
     cluster_dots,
     nice_axis,
@@ -59,6 +58,7 @@ def test_a_file_is_whole_and_has_its_own_colours_and_fonts(figure):
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"<a>", "b & $c$", "ü", "across", "up", "0", "5"} == set(texts)
     assert "var(" not in svg
+    assert "data-" not in svg
     assert not re.search(r"href|class=\"[^d]|<style|<script|url\(", svg)
 
 
@@ -110,6 +110,8 @@ def test_with_equal_units_a_square_is_one():
         (0, 23456, ["0", "5,000", "10,000", "15,000", "20,000"]),
         (0.011, 0.034, ["0.015", "0.020", "0.025", "0.030"]),
         (3, 3, ["3"]),
+        (0, 2e-160, ["0", "5e-161", "1e-160", "1.5e-160", "2e-160"]),
+        (0, 2e20, ["0", "5e+19", "1e+20", "1.5e+20", "2e+20"]),
     ],
 )
 def test_ticks_are_round(low, high, texts):
@@ -180,7 +182,7 @@ def test_an_unknown_ending_is_refused_and_nothing_is_written(figure, tmp_path):
 
 def test_panels_stand_where_they_are_placed():
     panel = Panel([], Axis(0, 1), Axis(0, 1), 100, 50, ground="panel", around=0)
-    figure = Figure([Placed(panel, 0, 0), Placed(panel, 120, 10)], size=(220, 60))
+    figure = Figure([Placed(panel, 0, 0), Placed(panel, 120, 10)], "", "two", (220, 60))
     moved = [g.attrib.get("transform") for g in elements(to_svg(figure, "light")).iter(f"{SVG}g")]
     assert moved == [None, "translate(120 10)"]
     axes = draw.draw_figure(figure)

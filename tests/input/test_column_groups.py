@@ -52,9 +52,12 @@ def test_one_group_of_all_columns_has_the_common_scale():
 def test_two_values_count_as_categories_unless_in_a_group():
     X = np.column_stack([groups()[0], np.arange(len(groups()[0])) % 2])
     alone = fit_scaling(X, two_values=True, column_blocks=np.array([0] * (X.shape[1] - 1) + [-1]))
-    assert alone.margins.higher[-1] > 0
+    assert alone.column_model.two_value_share[-1] > 0
     assert (
-        fit_scaling(X, two_values=True, column_blocks=np.zeros(X.shape[1])).margins.higher is None
+        fit_scaling(
+            X, two_values=True, column_blocks=np.zeros(X.shape[1])
+        ).column_model.two_value_share
+        is None
     )
 
 
@@ -96,7 +99,7 @@ def test_equal_weights_give_each_group_the_say_of_the_smallest():
     model = PCKID(2, column_groups=column_groups, group_weights="equal", **SMALL).fit(frame)
     # Of the columns in use: six of the series, age, then the category.
     expected = [1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3, 1, 1, 1]
-    np.testing.assert_allclose(model._kernel.scaling.margins.weights, expected)
+    np.testing.assert_allclose(model._kernel.scaling.column_model.weights, expected)
     plain = PCKID(2, group_weights="equal", **SMALL).fit(frame)
     np.testing.assert_array_equal(plain.embedding_, PCKID(2, **SMALL).fit(frame).embedding_)
 

@@ -168,16 +168,20 @@ class TestTwoValues:
     X = np.array([[0.0, 5.0, 1.0], [3.0, 5.0, 2.0], [3.0, 7.0, np.nan], [3.0, np.nan, 4.0]])
 
     def test_shares_of_the_higher_one(self):
-        margins = tables.fit_scaling(self.X, two_values=True).margins
-        close(margins.higher, [3 / 4, 1 / 3, 0.0])
+        margins = tables.fit_scaling(self.X, two_values=True).column_model
+        close(margins.two_value_share, [3 / 4, 1 / 3, 0.0])
 
     def test_weights_count(self):
-        margins = tables.fit_scaling(self.X, two_values=True, weights=np.arange(1.0, 5.0)).margins
-        close(margins.higher, [9 / 10, 3 / 6, 0.0])
+        margins = tables.fit_scaling(
+            self.X, two_values=True, weights=np.arange(1.0, 5.0)
+        ).column_model
+        close(margins.two_value_share, [9 / 10, 3 / 6, 0.0])
 
     def test_nothing_is_kept_where_no_column_takes_two(self):
-        assert tables.fit_scaling(self.X[:, 2:], two_values=True).margins.higher is None
-        assert tables.fit_scaling(self.X).margins.higher is None
+        assert (
+            tables.fit_scaling(self.X[:, 2:], two_values=True).column_model.two_value_share is None
+        )
+        assert tables.fit_scaling(self.X).column_model.two_value_share is None
 
 
 @pytest.mark.parametrize("informative", [False, True])
@@ -205,7 +209,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative, on_dev
     assert found.kept.tolist() == whole.kept.tolist()
     for name in ("center", "scale"):
         close(to_numpy(getattr(found, name)), to_numpy(getattr(whole, name)))
-    for mine, theirs in zip(found.margins, whole.margins, strict=True):
+    for mine, theirs in zip(found.column_model, whole.column_model, strict=True):
         assert (mine is None) == (theirs is None)
         if mine is not None:
             close(to_numpy(mine), to_numpy(theirs))

@@ -340,7 +340,7 @@ def test_rows_of_almost_no_weight_do_no_harm(embedding, dtype, tiny, n_light, tm
 def test_a_column_without_holes_is_wholly_observed_under_any_weights(seed):
     weights = np.random.default_rng(seed).uniform(size=60)
     rows = np.where(np.arange(4) == 0, ORDER[:, None], X)
-    shares = fit_scaling(rows, informative=True, weights=weights).margins.observed
+    shares = fit_scaling(rows, informative=True, weights=weights).column_model.observed
     seen = ~np.isnan(rows)
     np.testing.assert_allclose(shares, np.average(seen, axis=0, weights=weights), rtol=1e-12)
     assert shares[0] == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from pckid._utils.arrays import to_numpy
-from pckid.input.one_hot import with_one_hot
+from pckid.input.sample import with_one_hot
 from pckid.input.table import block, fit_scaling, standardise, take
 from pckid.mixture import em, product
 
@@ -40,7 +40,9 @@ def make_table(X, informative=False, dtype="float64", weights=()):
     categorical = np.arange(X.shape[1]) >= X.shape[1] - len(SIZES)
     scaling = fit_scaling(X, categorical, informative=informative)
     if weights:
-        scaling = scaling._replace(margins=scaling.margins._replace(weights=np.array(weights)))
+        scaling = scaling._replace(
+            column_model=scaling.column_model._replace(weights=np.array(weights))
+        )
     return standardise(X, scaling, dtype)
 
 
@@ -48,8 +50,8 @@ def as_loops(table, params, informative):
     """Compute log-joints (n, g), and one EM step's parameters, row by row and cell by cell."""
     Z, codes, observed = table.values, table.codes, table.observed
     n, g = len(Z), params.means.shape[1]
-    shares, column = table.margins.frequencies, table.margins.column
-    weights = np.ones(5) if table.margins.weights is None else table.margins.weights
+    shares, column = table.column_model.frequencies, table.column_model.column
+    weights = np.ones(5) if table.column_model.weights is None else table.column_model.weights
     joint = np.tile(params.log_weights[0], (n, 1))
     for i in range(n):
         for k in range(g):
@@ -130,11 +132,11 @@ def test_a_weight_of_two_equals_a_column_that_comes_twice(seed, layout):
 def log_posterior(table, stats, params):
     """Compute the log-likelihood of the rows and the log-prior of the probabilities."""
     _, density = em.responsibilities(product.log_joint(stats, params))
-    prior = 0.1 * np.sum(table.margins.frequencies * np.log(params.categories))
+    prior = 0.1 * np.sum(table.column_model.frequencies * np.log(params.categories))
     if params.observed.shape[-1]:
-        shares = table.margins.observed
+        shares = table.column_model.observed
         some = (shares > 0) & (shares < 1)
-        weights = 1.0 if table.margins.weights is None else table.margins.weights[some]
+        weights = 1.0 if table.column_model.weights is None else table.column_model.weights[some]
         chances, shares = params.observed[..., some], shares[some]
         logs = shares * np.log(chances) + (1 - shares) * np.log(1 - chances)
         prior += 5 * np.sum(weights * logs)
@@ -184,7 +186,7 @@ def test_probabilities_sum_to_one_in_each_column(seed, layout):
     params = begin(product, stats, rng.choice(table.n_samples, (1, 4), replace=False), 1e-3)
     for _ in range(3):
         for j, size in enumerate(SIZES):
-            mine = params.categories[..., to_numpy(table.margins.column) == j]
+            mine = params.categories[..., to_numpy(table.column_model.column) == j]
             assert mine.shape[-1] == size
             assert mine.min() > 0
             close(mine.sum(axis=-1), np.ones((1, 4)))

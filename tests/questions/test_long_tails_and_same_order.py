@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions.long_tails import has_long_tail
 from pckid.frontends.questions.same_order import find_twins
-from pckid.frontends.tables.scanning import open_table
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=400)

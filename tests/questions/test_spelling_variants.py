@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 
 NORMAL = np.random.default_rng(0).normal(size=400)
 

@@ -10,7 +10,7 @@ from helpers import SMALL, groups
 from pckid import PCKID, explain_rows, next_cells
 from pckid.reporting import rows as cells
 from pckid.reporting.page import render
-from pckid.reporting.payload import chart_data
+from pckid.reporting.payload import page_data
 from pckid.reporting.summary import summarise
 
 X = pd.DataFrame(
@@ -43,7 +43,7 @@ def test_effects_of_all_cells_of_all_rows(doubted, summary):
         assert named == pytest.approx({cell.column: cell.effect for cell in found[place].cells})
         sizes = [abs(effect) for _, effect in effects]
         assert sizes == sorted(sizes, reverse=True)
-    packed = chart_data(summary)["effects"]
+    packed = page_data(summary)["effects"]
     assert packed["columns"] == list(X.columns)
     for place, effects in summary.effects.rows.items():
         columns, rounded = zip(*packed["rows"][str(place)], strict=True)

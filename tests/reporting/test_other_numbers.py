@@ -8,7 +8,7 @@ from pckid import PCKID
 from pckid.describe.rows import to_matrix
 from pckid.reporting import Background, page, summarise, summary
 from pckid.reporting.other_numbers import find_other_numbers
-from pckid.reporting.payload import chart_data
+from pckid.reporting.payload import page_data
 
 QUICK = {"n_inits": 3, "max_components": 6}
 
@@ -54,36 +54,41 @@ def test_without_a_seed_the_ensemble_is_the_same():
 
 
 def test_sizes_sources_and_signs_are_those_of_the_rows(fitted, table):
-    for other in find_other_numbers(fitted, to_matrix(fitted, table), {}):
-        number = len(other.clusters)
+    for other in find_other_numbers(fitted, to_matrix(fitted, table), list("abc")):
+        number = len(other.profile.clusters)
         labels = np.full(150, -1)
         labels[fitted.labels_ >= 0] = fitted._recluster(table.drop(7).to_numpy(), [number])[0]
-        assert len({cluster.sign for cluster in other.clusters}) == number
-        for cluster in other.clusters:
-            inside = labels == cluster.number
-            own = fitted.labels_[inside]
-            assert cluster.n_rows == inside.sum()
-            assert cluster.share == pytest.approx(inside.sum() / 149)
-            assert (other.signs[inside] == cluster.sign).all()
-            counts = np.bincount(own, minlength=3) / len(own)
-            assert dict(cluster.sources) == pytest.approx(
-                {j: share for j, share in enumerate(counts) if share >= 0.1}
-            )
-            assert cluster.gist
+        heads = other.profile.clusters
+        assert len({head.sign for head in heads}) == number
+        for head in heads:
+            inside = labels == head.number
+            assert head.n_rows == inside.sum()
+            assert head.share == pytest.approx(inside.sum() / 149)
+            assert (other.signs[inside] == head.sign).all()
+            counts = np.bincount(fitted.labels_[inside], minlength=3) / inside.sum()
+            for name, share in zip("abc", counts, strict=True):
+                told = name if share == 1 else f"{name} ({share:.0%})"
+                assert (told in head.note) == (share >= 0.1)
+            assert head.name == f"Cluster {head.number} of {number}"
+            for column in other.profile.columns:
+                assert column.n_observed[head.number] + column.n_missing[head.number] == head.n_rows
         assert other.signs[7] == -1
 
 
 def test_two_clusters_have_no_fewer_and_one_cluster_has_no_others(table):
     X = table.drop(7)
-    found = find_other_numbers(PCKID(2, random_state=0, **QUICK).fit(X), X.to_numpy(), {})
-    assert [len(other.clusters) for other in found] == [3]
-    assert find_other_numbers(PCKID(1, random_state=0, **QUICK).fit(X), X.to_numpy(), {}) == []
+    found = find_other_numbers(PCKID(2, random_state=0, **QUICK).fit(X), X.to_numpy(), list("abc"))
+    assert [len(other.profile.clusters) for other in found] == [3]
+    assert (
+        find_other_numbers(PCKID(1, random_state=0, **QUICK).fit(X), X.to_numpy(), list("abc"))
+        == []
+    )
 
 
 def test_there_are_no_more_clusters_than_different_rows():
     X = np.repeat(np.arange(4.0), 10)[:, None] + np.array([0.0, 5.0])
-    found = find_other_numbers(PCKID(4, random_state=0, **QUICK).fit(X), X, {})
-    assert [len(other.clusters) for other in found] == [3]
+    found = find_other_numbers(PCKID(4, random_state=0, **QUICK).fit(X), X, list("abcd"))
+    assert [len(other.profile.clusters) for other in found] == [3]
 
 
 @pytest.mark.parametrize(
@@ -92,12 +97,12 @@ def test_there_are_no_more_clusters_than_different_rows():
 def test_weights_and_known_rows_have_no_switch(table, given):
     X = table.drop(7)
     model = PCKID(3, random_state=0, **QUICK).fit(X, **given)
-    assert find_other_numbers(model, X.to_numpy(), {}) == []
+    assert find_other_numbers(model, X.to_numpy(), list("abc")) == []
 
 
 def test_a_table_of_which_only_some_rows_are_shown_has_no_switch(fitted, table, monkeypatch):
     shown = summarise(fitted, table)
-    assert list(chart_data(shown)["others"]) == ["2", "4"]
+    assert list(page_data(shown)["others"]) == ["2", "4"]
     assert page.render(shown).count('type="radio"') == 3
     monkeypatch.setattr(summary, "MAX_ROWS", 100)
     hidden = summarise(fitted, table)

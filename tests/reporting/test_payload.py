@@ -4,7 +4,6 @@ import base64
 import gzip
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +12,10 @@ import pytest
 from pckid import PCKID
 from pckid.describe.clusters import rank_columns
 from pckid.explanation import explain
-from pckid.plots import KernelDisplay
 from pckid.reporting import Background, summarise
-from pckid.reporting.payload import block_means, chart_data, observed_range, pack_charts
-from pckid.reporting.rows import MAX_CELLS
+from pckid.reporting.figures import list_figures, observed_range
+from pckid.reporting.payload import count_decimals, pack_data, page_data
+from pckid.reporting.rows import MAX_CELLS, RowColumn
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +25,17 @@ def summary(fitted, table, background, assessed):
 
 @pytest.fixture(scope="module")
 def data(summary):
-    return chart_data(summary)
+    return page_data(summary)
 
 
 def test_packed_data_are_the_data_and_hold_no_sign_that_ends_anything(summary, data):
-    packed = pack_charts(summary)
+    figures = list_figures(summary)
+    packed = pack_data(summary, figures)
     assert re.fullmatch("[A-Za-z0-9+/=]+", packed)
-    assert json.loads(gzip.decompress(base64.b64decode(packed))) == data
-    assert pack_charts(summary) == packed
+    found = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert found.pop("figures") == {"profile": summary.profile.to_svg()}
+    assert found == data
+    assert pack_data(summary, figures) == packed
 
 
 def test_rows_carry_labels_names_places_and_values(data, fitted, table):
@@ -79,7 +81,7 @@ def test_categories_travel_as_texts():
     texts = ["<b>", None, "b", "b"] * 10
     frame = pd.DataFrame({"x": np.arange(40.0) % 9, "c": texts})
     model = PCKID(2, n_inits=2, max_components=3, categorical_features=["c"], random_state=0)
-    data = chart_data(summarise(model.fit(frame), frame, Background()))
+    data = page_data(summarise(model.fit(frame), frame, Background()))
     column = next(c for c in data["rows"]["columns"] if c["name"] == "c")
     found = [None if code is None else column["categories"][code] for code in column["values"]]
     assert found == texts
@@ -99,34 +101,16 @@ def test_long_tables_are_sampled_and_wide_ones_cut(monkeypatch, fitted, table):
     assert MAX_CELLS == 300_000
 
 
-def test_pictures_of_the_table_say_what_the_displays_say(data, summary):
-    np.testing.assert_allclose(data["missing"]["shares"], 1 - summary.missingness.shares, atol=0.01)
-    assert data["missing"]["ends"][-1] == pytest.approx(149 / 150 * 80, abs=0.01)
-    bars = data["numbers"]
-    assert [bar["strong"] for bar in bars[:4]] == [True, True, True, False]
-    np.testing.assert_allclose([b["value"] for b in bars], summary.spectrum.eigenvalues, atol=1e-4)
-    assert data["chosen"] is False
-    assert [group["rows"] for group in data["confidence"]] == [g[2] for g in summary.confidence]
+def test_columns_have_the_decimals_that_their_numbers_need():
+    def decimals(values):
+        return count_decimals(RowColumn("x", np.array(values), None, True))
 
-
-def test_the_table_stands_among_tables_without_groups(data, assessed, fitted, table):
-    assert data["null"]["table"] == pytest.approx(assessed.statistic, abs=1e-3)
-    np.testing.assert_allclose(data["null"]["others"], assessed.null_statistics, rtol=1e-3)
-    assert chart_data(summarise(fitted, table))["null"] is None
-
-
-def test_block_means():
-    kernel = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 1.0]])
-    means = block_means(KernelDisplay(kernel, np.array([0, 0, 1])), 3)
-    np.testing.assert_allclose(means[:2, :2], [[0.75, 0.1], [0.1, 1.0]])
-    assert np.isnan(means[2]).all()
-
-
-def test_likeness_reads_alike_in_the_chart_and_the_table(summary):
-    n_clusters = len(summary.clusters)
-    kernel = KernelDisplay(np.full((n_clusters, n_clusters), 0.3551), np.arange(n_clusters))
-    sent = chart_data(replace(summary, kernel=kernel))["likeness"]
-    assert {f"{value:.2f}" for row in sent for value in row} == {"0.36"}
+    assert decimals([1.0, 20.0, np.nan]) == 0
+    assert decimals([1.25, 20.5]) == 2
+    assert decimals([0.123456, 0.1]) == 4
+    assert decimals([1234.5]) == 0
+    assert decimals([1e-9]) == 12
+    assert decimals([np.nan]) == 0
 
 
 def test_ranges_that_read_alike_are_one_share():

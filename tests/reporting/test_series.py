@@ -7,24 +7,25 @@ import pckid
 from pckid.describe.trajectories import describe_trajectories
 from pckid.reporting import series as room
 from pckid.reporting import summarise
-from pckid.reporting.payload import chart_data
+from pckid.reporting.payload import page_data
 from pckid.series import from_long
 
 
 def test_courses_and_rows_are_those_of_the_table(series, monkeypatch):
     model, table = series
-    data = chart_data(summarise(model, table))
+    summary = summarise(model, table)
+    data = page_data(summary)
     drawn = data["series"]
     assert data["rows"]["name"][7] == "pixel 7"
-    assert drawn["variables"] == ["ndvi", "evi"]
-    assert drawn["positions"] == table.times.astype("M8[ms]").astype(int).tolist()
+    assert summary.series.variables == ["ndvi", "evi"]
+    assert drawn["positions"] == table.times.astype("M8[D]").astype(int).tolist()
     found = describe_trajectories(table.values, model.labels_)
-    np.testing.assert_allclose(drawn["quartiles"], found.quartiles, rtol=1e-3)
+    np.testing.assert_array_equal(summary.series.display.trajectories.quartiles, found.quartiles)
     for row in (0, 39):
         shown = np.array(drawn["values"][str(row)], dtype=float)
         np.testing.assert_allclose(shown, table.values[row], rtol=1e-3)
     monkeypatch.setattr(room, "MAX_CELLS", 12 * 10)
-    assert len(chart_data(summarise(model, table))["series"]["values"]) == 10
+    assert len(page_data(summarise(model, table))["series"]["values"]) == 10
 
 
 def test_a_table_without_series_has_no_such_part(fitted, table):
@@ -35,7 +36,12 @@ def test_a_table_without_series_has_no_such_part(fitted, table):
 
 def test_the_data_table_has_every_time(series):
     page = pckid.report(*series, assessment=False).html
-    for text in ('<a href="#series">Over time</a>', "2024-06-01", "ndvi</bdi>: median"):
+    for text in (
+        '<a href="#series">Over time</a>',
+        "2024-06-01",
+        "ndvi</bdi>: median",
+        'data-figure="series-2"',
+    ):
         assert text in page
 
 

@@ -61,14 +61,14 @@ def test_columns_that_were_dropped_explain_no_cluster(named_penguins):
         assert {name for name, _ in cluster.features} == used
         assert {item.feature for _, item in cluster.features} == set(range(1, 7))
     found = summarise(model, named)
-    assert set(found.profile.feature_names) == set(found.missingness.feature_names) == used
-    assert found.profile.medians.shape == (3, 6)
+    named = {column.name for column in found.profile.columns}
+    assert named == set(found.missingness.feature_names) == used
 
 
 def test_clusters_are_set_apart_by_their_own_column(summary):
-    first = [cluster.features[0] for cluster in summary.clusters]
-    assert {name for name, _ in first} == {"one", "two", "three"}
-    assert all(item.chance_higher > 0.95 for _, item in first)
+    first = summary.profile.columns[:3]
+    assert {column.name for column in first} == {"one", "two", "three"}
+    assert all(column.differences.max() > 0.9 for column in first)
 
 
 def test_holes_that_the_clusters_follow_are_named(followed):
@@ -81,6 +81,12 @@ def test_holes_that_go_with_clusters_of_other_values_are_no_reason_for_a_warning
     assert summary.missing_cells.together == ["holes"]
     assert summary.missing_cells.links[0][0] == "holes"
     assert sum(row.n_rows for row in summary.missing_cells.patterns) <= 150
+
+
+def test_known_groups_stand_above_the_clusters(summary):
+    for head in summary.profile.clusters:
+        group, share = summary.known.commonest(head.number)
+        assert head.note == f"{share:.0%} {group}"
 
 
 def test_known_groups_are_compared(summary, fitted):
@@ -190,7 +196,6 @@ def test_the_headline_counts_groups_only_where_there_are_gaps(
     found = replace(assessed, p_value=p_value, gaps=gaps)
     judged = replace(summary, assessment=found)
     assert judged.headline == headline
-    assert judged.frames == ([[0, 2], [1]] if headline == "2 groups, 3 clusters" else [])
     assert replace(summary, assessment=None).headline == "3 clusters"
     alone = replace(summary, clusters=summary.clusters[:1], assessment=found)
     assert (alone.headline == "No clear groups") == (p_value == 0.5)
@@ -228,6 +233,8 @@ def test_answers_keep_their_order(library):
             assert texts == [None if pd.isna(cell) else cell for cell in frame[name]]
     listed = {column.name: [text for text, _ in column.common] for column in found.categories}
     assert {name: texts for name, texts in listed.items() if name in ORDERS} == ORDERS
-    item = next(item for name, item in found.clusters[0].features if name == "mood")
-    assert [text for text, *_ in item.listed(ORDERS["mood"])] == ORDERS["mood"]
-    assert [inside for _, inside, _ in item.common] == sorted(item.shares, reverse=True)
+    shown = {column.name: column for column in found.profile.columns}
+    for name, order in ORDERS.items():
+        assert shown[name].categories == order
+        assert shown[name].steps is not None
+    assert shown["town"].steps is None

@@ -8,7 +8,6 @@ from scipy import stats
 
 from pckid.significance import comparison
 from pckid.significance.comparison import (
-    ALPHA,
     Comparison,
     Structure,
     compare_structures,
@@ -18,6 +17,7 @@ from pckid.significance.comparison import (
     rows_to_compare,
 )
 from pckid.significance.ensemble import n_starts
+from pckid.significance.levels import LEVELS
 from pckid.significance.margins import dip
 from pckid.significance.stability import measure_stability
 
@@ -111,16 +111,16 @@ def test_few_rows_that_come_often_have_a_structure():
 
 
 @pytest.mark.parametrize(
-    ("n_errors", "n_null", "asked"),
-    [([2.6], 6, None), ([2.4, 2.6], 9, None), ([1, 1, 2, 2, 3], 72, None), ([0] * 6, 144, None),
-     ([0], 30, 30)],
+    ("settled", "n_null", "asked"),
+    [([True], 6, None), ([False, True], 9, None), ([False] * 4 + [True], 72, None),
+     ([False] * 6, 144, None), ([False], 30, 30)],
 )  # fmt: skip
-def test_null_tables_are_drawn_until_the_answer_is_clear(monkeypatch, n_errors, n_null, asked):
+def test_null_tables_are_drawn_until_the_answer_is_clear(monkeypatch, settled, n_null, asked):
     sizes = []
 
     def compare(own, null):
         sizes.append((len(own), len(null)))
-        return SimpleNamespace(n_errors=n_errors[len(sizes) - 1])
+        return SimpleNamespace(is_settled=lambda level: settled[len(sizes) - 1])
 
     monkeypatch.setattr(comparison, "compare_structures", compare)
     monkeypatch.setattr(comparison, "measure_structure", lambda kernel: kernel)
@@ -128,7 +128,7 @@ def test_null_tables_are_drawn_until_the_answer_is_clear(monkeypatch, n_errors, 
     how = np.zeros(2, dtype=bool), lambda table, seed: seed, 0
     compare_with_null_tables(X, *how, n_null=asked)
     assert sizes[-1] == (max(3, n_null // 3), n_null)
-    assert len(sizes) == len(n_errors)
+    assert len(sizes) == len(settled)
 
 
 def test_the_error_of_the_height_is_that_of_repeated_comparisons():
@@ -136,9 +136,9 @@ def test_the_error_of_the_height_is_that_of_repeated_comparisons():
     for _ in range(400):
         own, null = rng.normal(2.0, 0.5, size=4), rng.normal(size=20)
         found = Comparison(own.mean(), null, own.std(ddof=1) / 2)
-        heights.append((found._in_spreads[0], found.n_errors))
+        heights.append((found._in_spreads[0], found.n_errors(0.03)))
     height, n_errors = np.array(heights).T
-    threshold = stats.t.isf(ALPHA, 19) * np.sqrt(1 + 1 / 20)
+    threshold = stats.t.isf(0.03, 19) * np.sqrt(1 + 1 / 20)
     errors = np.abs(height - threshold) / n_errors
     assert np.median(errors) == pytest.approx(height.std(), rel=0.2)
 
@@ -146,11 +146,37 @@ def test_the_error_of_the_height_is_that_of_repeated_comparisons():
 def test_null_tables_that_vary_much_by_chance_make_no_answer_surer():
     # Below the threshold the standard deviation of the null tables is as uncertain as at it.
     null = np.random.default_rng(7).normal(size=9)
-    threshold = stats.t.isf(ALPHA, 8) * np.sqrt(1 + 1 / 9)
+    threshold = stats.t.isf(0.03, 8) * np.sqrt(1 + 1 / 9)
     expected = threshold / np.sqrt(1 / 9 + threshold**2 / 16)
-    assert Comparison(null.mean(), null).n_errors == pytest.approx(expected)
+    assert Comparison(null.mean(), null).n_errors(0.03) == pytest.approx(expected)
     high = Comparison(null.mean() + 9 * null.std(ddof=1), null)
-    assert high.n_errors == pytest.approx((9 - threshold) / np.sqrt(1 / 9 + 81 / 16))
+    assert high.n_errors(0.03) == pytest.approx((9 - threshold) / np.sqrt(1 / 9 + 81 / 16))
+
+
+def test_none_is_the_answer_only_once_four_null_tables_are_as_clear():
+    null = np.r_[np.full(30, -3.0), np.linspace(1, 2, 10)]
+    for height, n_exceeding in ((1.65, 4), (1.7, 3)):
+        found = Comparison(height, null)
+        assert found.n_errors(0.001) > 2.5
+        assert (null >= height).sum() == n_exceeding
+        assert found.is_settled(0.001) == (n_exceeding == 4)
+    clear = Comparison(40.0, null)
+    assert clear.n_errors(0.03) > 2.5
+    assert clear.is_settled(0.03)
+    near = Comparison(1.0, null)
+    assert not near.is_settled(near.p_value)
+
+
+def test_the_level_decides_when_a_comparison_stops(monkeypatch):
+    levels = []
+    found = SimpleNamespace(is_settled=lambda level: levels.append(level) or True)
+    monkeypatch.setattr(comparison, "compare_structures", lambda own, null: found)
+    monkeypatch.setattr(comparison, "measure_structure", lambda kernel: kernel)
+    X = np.random.default_rng(4).normal(size=(30, 2))
+    how = np.zeros(2, dtype=bool), lambda table, seed: seed, 0
+    compare_with_null_tables(X, *how)
+    compare_with_null_tables(X, *how, level=0.2)
+    assert levels == [LEVELS.structure, 0.2]
 
 
 def test_long_tables_are_compared_by_other_rows_each_time():

@@ -5,6 +5,7 @@ import pytest
 
 from pckid.significance import gaps
 from pckid.significance.gaps import find_gaps
+from pckid.significance.levels import Levels
 from pckid.significance.margins import dip
 from pckid.significance.units import find_units
 
@@ -107,11 +108,11 @@ def test_a_cluster_of_few_rows_joins_two_that_it_lies_between():
 
 def joined_clusters(positions, sizes, gaps_between):
     """Find the groups of clusters on a line, with gaps between some pairs."""
-    p_values = np.ones((len(sizes), len(sizes)))
+    apart = np.zeros((len(sizes), len(sizes)), dtype=bool)
     for a, b in gaps_between:
-        p_values[a, b] = p_values[b, a] = 0.001
-    apart = np.subtract.outer(positions, positions) ** 2
-    return gaps._find_groups(p_values, np.array(sizes), apart).tolist()
+        apart[a, b] = apart[b, a] = True
+    distances = np.subtract.outer(positions, positions) ** 2
+    return gaps._find_groups(apart, np.array(sizes), distances).tolist()
 
 
 @pytest.mark.parametrize(
@@ -177,6 +178,24 @@ def test_the_reference_is_that_of_gaussian_clouds(rng):
             drawn.append(np.sqrt(n_rows) * np.mean([dip(half) for half in halves]))
         assert np.mean(drawn) == pytest.approx(gaps._MEAN, abs=0.03)
         assert np.std(drawn) == pytest.approx(gaps._SPREAD, abs=0.015)
+
+
+def test_the_level_decides_which_pairs_are_apart():
+    X, labels = two_groups(300, 8)
+    p_value = find_gaps(units_of(X), labels, 0).p_values[0, 1]
+    assert 0 < p_value < 1e-3
+    for level, n_separated in ((p_value, 2), (p_value / 2, 1)):
+        found = find_gaps(units_of(X), labels, 0, levels=Levels(gaps=level))
+        assert found.apart.tolist() == [[False, n_separated == 2], [n_separated == 2, False]]
+        assert found.n_separated == n_separated
+
+
+def test_a_pair_of_too_few_rows_shows_no_gap_everywhere():
+    X, labels = two_groups(300, 8)
+    found = find_gaps(units_of(X), np.where(np.arange(300) < 10, 2, labels), 0)
+    assert np.isnan(found.p_values[2, :2]).all()
+    assert not found.apart[2].any()
+    assert found.untested == [2]
 
 
 def test_a_cluster_without_rows_is_of_some_group():

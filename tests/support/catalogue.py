@@ -14,9 +14,9 @@ import numpy as np
 from messy_tables import COLUMNS, write_messy_table
 
 from pckid._utils.commands import as_arguments
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]
 FOLDER = TESTS / "tables" / "files"

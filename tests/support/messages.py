@@ -13,12 +13,12 @@ from messy_tables import COLUMNS, write_messy_table
 from pckid.frontends import wording
 from pckid.frontends.app.wording import PAGE
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.findings import Doubt, Fact
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.frames import PYTHON
 from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions import QUESTIONS, write_advice, write_evidence
-from pckid.frontends.tables.findings import Doubt, Fact
-from pckid.frontends.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]
 DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}
@@ -39,6 +39,8 @@ PROBLEMS = [
             {"n_observed": 20, "n_rows": 1945, "n_distinct": 3, "is_text": True}),
     Doubt("long tails", "bodywt", (), {"columns": ["bodywt", "brainwt"]}),
     Doubt("word for missing", "region", (), {"text": "NA", "n_cells": 43}),
+    Doubt("places", "row", (), {"columns": ["row", "col"]},
+            (drop_column("row"), drop_column("col"))),
     Doubt("same order", "awake", (), {"pairs": [("sleep_total", "awake", -1.0)]}),
 ]  # fmt: skip
 NOTES = [

@@ -1,9 +1,9 @@
 """Open and write tables at once, with options by their names, for tests."""
 
+from pckid.frontends.formats.opening import open_table
+from pckid.frontends.formats.sources import find_source
+from pckid.frontends.formats.writing import TableWriter
 from pckid.frontends.options import ReadOptions
-from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sources import find_source
-from pckid.frontends.tables.writing import TableWriter
 
 
 def scan_table(source, *, max_bytes=None, **options):

@@ -88,7 +88,7 @@ class AppPage:
         """Wait for a text."""
         self.browser.wait(lambda: text in self.text(), seconds)
 
-    def drop(self, path: Path, label: str = "Excel") -> None:
+    def drop(self, path: Path, label: str = "CSV") -> None:
         """Give a file to the uploader whose label begins so."""
         script = """return [...document.querySelectorAll('[data-testid=stFileUploader]')]
             .find(each => each.innerText.startsWith(arguments[0]))?.querySelector('input')"""

@@ -48,3 +48,25 @@ def make_cube(scene, **attrs):
         "x": 400_000 + 10.0 * np.arange(width) + 5,
     }
     return xr.DataArray(scene.values, coords, tuple(coords), attrs=attrs)
+
+
+def write_image(path, values, names=None, masked=None, **profile):
+    """Write layers (n_layers, height, width) as a GeoTIFF."""
+    import rasterio
+    from rasterio.transform import from_origin
+
+    count, height, width = values.shape
+    grid = {"crs": "EPSG:32633", "transform": from_origin(400_000, 5_000_000, 10, 10)}
+    sizes = {"count": count, "height": height, "width": width, "dtype": values.dtype}
+    with rasterio.open(path, "w", driver="GTiff", **sizes, **{**grid, **profile}) as file:
+        file.write(values)
+        for number, name in enumerate(names or [], 1):
+            file.set_band_description(number, name)
+        if masked is not None:
+            file.write_mask(~masked)
+    return path
+
+
+def as_integers(values, missing=-9999):
+    """Write numbers as int16, with a number for what is missing."""
+    return np.where(np.isnan(values), missing, values).astype(np.int16)

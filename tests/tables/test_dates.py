@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pckid.frontends.formats.opening import open_table
+from pckid.frontends.formats.sources import Source
 from pckid.frontends.options import ColumnOptions, take_as_missing
 from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.dates import DateFormat, count_dates, read_dates, read_temporal
-from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sources import Source
 
 START = dt.datetime(1970, 1, 1)
 LAYOUTS = {

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pckid.frontends.formats.table import count_different
 from pckid.frontends.tables.dates import DateFormat
 from pckid.frontends.tables.formats import (
     FORMATS,
@@ -18,7 +19,6 @@ from pckid.frontends.tables.formats import (
     read_numbers,
 )
 from pckid.frontends.tables.kinds import CellCounts, choose_date_format
-from pckid.frontends.tables.table import count_different
 
 UNITS = ["", "$", "€", "%", "kg", "CHF"]
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pckid.frontends.formats.table import FileTable, TextFormat, null_where
+from pckid.frontends.missing_words import MISSING_TOKENS
 from pckid.frontends.tables import numbers as module
-from pckid.frontends.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
-from pckid.frontends.tables.table import FileTable, null_where
-from pckid.frontends.tables.text import TextFormat
+from pckid.frontends.tables.missing import MissingTokens
+from pckid.frontends.tables.numbers import try_columns, try_numbers
 
 DEFAULT = MissingTokens.with_defaults()
 

@@ -12,10 +12,10 @@ from tiers import one_in
 from pckid import read_table
 from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.inspection import inspect_table
 from pckid.frontends.options import ColumnOptions, ReadOptions, pairs_of
 from pckid.frontends.preparing import prepare
-from pckid.frontends.tables.scanning import open_table
 
 FOLDER = Path(__file__).parent / "files"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))

@@ -5,6 +5,7 @@ import pytest
 
 from pckid.exceptions import OptionError
 from pckid.frontends.cli.words import SHELL
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import (
     ColumnOptions,
     Fix,
@@ -15,7 +16,6 @@ from pckid.frontends.options import (
 from pckid.frontends.preparing import prepare, with_outcomes
 from pckid.frontends.questions.earlier_result import NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.choosing import Known
-from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import explain_reading
 
 
@@ -460,10 +460,10 @@ def test_codes_for_missing_in_outcomes_are_asked_about(prepared):
     asked = with_outcomes(prepared(columns, drop=drop), ["days"])
     [doubt] = asked.problems
     assert (doubt.code, doubt.fix) == ("code for missing", (take_as_missing("-99", "days"),))
-    assert asked.outcome("days") == days
+    assert asked.outcome("days") == (days, None)
     taken = with_outcomes(prepared(columns, drop=drop, take_advice=True), ["days"])
     assert taken.problems == ()
-    assert taken.outcome("days") == [None if each == -99 else each for each in days]
+    assert taken.outcome("days")[0] == [None if each == -99 else each for each in days]
 
 
 def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepared):

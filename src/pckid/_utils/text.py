@@ -35,11 +35,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}" + "s" * (number != 1)
 
 
-def join_words(words: Sequence[str], most: int | None = None) -> str:
+def join_words(words: Sequence[str], most: int | None = None, last: str = "and") -> str:
     """List words as in a sentence: "a, b and c"; of more than `most`, the last are "3 more"."""
     if most is not None and len(words) > most:
         words = [*words[: most - 1], f"{len(words) - most + 1} more"]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def list_first(words: Sequence[str], most: int = 5) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from pckid.blocks.rows import BlockedRows, Survey
 from pckid.cubes import as_table
 from pckid.input.column_groups import has_groups, plain_table
-from pckid.input.validation import is_blocked
+from pckid.input.columns import is_blocked
 
 __all__ = ["BlockedRows", "Survey", "blocked"]
 

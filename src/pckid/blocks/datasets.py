@@ -47,7 +47,9 @@ class Batch(NamedTuple):
 
 
 class DatasetRows(BlockedRows):
-    """The rows of a data set, or of a scanner that has chosen its columns.
+    """The rows of a data set, of a scanner that has chosen its columns, or of another source.
+
+    Such a source has a `schema`, `count_rows()`, and `scan(columns, n_rows)`, which yields batches.
 
     `columns` are those to cluster by, all by default; `known` is the column with the groups of rows
     that are known, or an array of them (n_rows,). Cells that equal one of `missing`, by their text,
@@ -65,7 +67,8 @@ class DatasetRows(BlockedRows):
         missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
     ) -> None:
         self.dataset, self.known = dataset, known
-        schema = dataset.schema if isinstance(dataset, ds.Dataset) else dataset.projected_schema
+        is_scanner = isinstance(dataset, ds.Scanner)
+        schema = dataset.projected_schema if is_scanner else dataset.schema
         aside = {known} if isinstance(known, str) else set()
         self.columns = [name for name in columns or schema.names if name not in aside]
         _check_schema(schema, self.columns)
@@ -167,15 +170,7 @@ class DatasetRows(BlockedRows):
     def _tables(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[int, Any]]:
         """Read columns in order, each table with the number of its first row."""
         start = 0
-        batches = self.dataset
-        if isinstance(batches, ds.Dataset):
-            batches = batches.scanner(
-                columns=list(columns), batch_size=n_rows, batch_readahead=1, fragment_readahead=1,
-                fragment_scan_options=_scan_options(batches),
-                # It keeps nothing of what batches took.
-                memory_pool=pa.system_memory_pool(),
-            )  # fmt: skip
-        for batch in batches.to_batches():
+        for batch in self._scan(columns, n_rows):
             for first in range(0, batch.num_rows, n_rows):
                 part = pa.Table.from_batches([batch.slice(first, n_rows)]).select(columns)
                 yield start + first, part
@@ -183,6 +178,18 @@ class DatasetRows(BlockedRows):
             # What this batch took is given back before the next one comes.
             batch = part = None
             pa.system_memory_pool().release_unused()
+
+    def _scan(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """Read columns in record batches, in order."""
+        rows = self.dataset
+        if isinstance(rows, ds.Dataset):
+            rows = rows.scanner(
+                columns=list(columns), batch_size=n_rows, batch_readahead=1, fragment_readahead=1,
+                fragment_scan_options=_scan_options(rows),
+                # It keeps nothing of what batches took.
+                memory_pool=pa.system_memory_pool(),
+            )  # fmt: skip
+        yield from rows.to_batches() if isinstance(rows, ds.Scanner) else rows.scan(columns, n_rows)
 
     def _convert(
         self, start: int, data: Any, others: Sequence[str], groups: np.ndarray | None

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid.columns import kinds
+from pckid.columns.base import Measured
+from pckid.columns.log_number import NO_LOG, take_logs
 from pckid.input.known import KnownMembers, find_known, join_known
-from pckid.input.logarithms import NO_LOG, take_logs
 from pckid.input.sample import keys, smallest
-from pckid.input.table import MIN_HALF_RANGE, Scaling, margins_of, pick_shifts, shares_of_higher
+from pckid.input.table import MIN_HALF_RANGE, Scaling, pick_shifts
 
 
 class Survey(NamedTuple):
@@ -200,11 +202,10 @@ def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyT
     spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
-    higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
     useful = {j: counts for j, counts in sorted(categories.items()) if len(counts) > 1}
-    margins = margins_of(useful.values(), higher)
+    measured = Measured(low, high, found.mean[kept], found.extreme[kept], list(useful.values()))
     center, chosen = found.mean[kept] * magnitude, np.array(list(useful), dtype=np.int64)
-    return Scaling(center, spread * magnitude, kept, chosen, margins)
+    return Scaling(center, spread * magnitude, kept, chosen, kinds.measure(measured))
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _FILLS = ("_FillValue", "missing_value", "nodata", "nodatavals")
+_SCALES = {"scale_factor": 1.0, "add_offset": 0.0}
 
 
 class Decoding(NamedTuple):
@@ -40,16 +41,17 @@ def find_decoding(data: Any, name: str, missing: Sequence[float] = ()) -> Decodi
             + ("Give their real and imaginary parts, or abs(X), as bands." * (kind is not None))
         )
     listed = [number for key in _FILLS for number in np.ravel(data.attrs.get(key, ())).tolist()]
+    if data.dtype.kind == "f":
+        # What was decoded when a file was opened was scaled, too.
+        done = [data.encoding.get(key, default) for key, default in _SCALES.items()]
+        missing = [float(data.dtype.type(number) * done[0] + done[1]) for number in missing]
     numbers = {float(number) for number in [*missing, *listed] if _is_number(number)}
-    scale, offset = (_one(data.attrs.get(key, default), key, name)
-                     for key, default in (("scale_factor", 1.0), ("add_offset", 0.0)))  # fmt: skip
-    small = data.dtype.itemsize <= 2 or data.dtype == np.float32
-    return Decoding(
-        tuple(sorted(n for n in numbers if n == n)),
-        scale,
-        offset,
-        np.float32 if small else np.float64,
+    scale, offset = (
+        _one(data.attrs.get(key, default), key, name) for key, default in _SCALES.items()
     )
+    small = data.dtype.itemsize <= 2 or data.dtype == np.float32
+    kept = tuple(sorted(number for number in numbers if not np.isnan(number)))
+    return Decoding(kept, scale, offset, np.float32 if small else np.float64)
 
 
 def _is_number(value: Any) -> bool:

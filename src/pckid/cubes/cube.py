@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from pckid._utils.text import counted, list_first
 from pckid.cubes.cells import Decoding, find_decoding
-from pckid.cubes.layers import Layer, check_names, group_layers, name_layers, split_mean
+from pckid.cubes.layers import Layer, check_names, group_layers, is_time, name_layers, split_mean
 from pckid.cubes.neighbours import neighbour_means
 from pckid.cubes.space import find_space
+from pckid.cubes.windows import Window, widen, within
+from pckid.exceptions import TableError
 
 # Attributes about the values of a layer, which those of a map of clusters do not have.
 _OF_VALUES = {
@@ -31,7 +33,16 @@ class LayerStack(NamedTuple):
 
     def read(self, rows: slice, columns: slice) -> np.ndarray:
         """Read a window of all layers (n_layers, height, width), NaN where missing."""
-        found = np.asarray(self.data[(..., rows, columns)].values)
+        try:
+            found = np.asarray(self.data[(..., rows, columns)].values)
+        except (OSError, RuntimeError) as error:
+            source = self.data.encoding.get("source")
+            if source is None:
+                raise
+            raise TableError(
+                f"{source} cannot be read to its end; it is damaged or incomplete. "
+                f"{error.__cause__ or error}"
+            ) from None
         return self.decoding.decode(found.reshape(-1, *found.shape[-2:]))
 
 
@@ -39,7 +50,7 @@ class LayerStack(NamedTuple):
 class Cube:
     """The layers of a stack, and the grid that they share."""
 
-    parts: tuple[LayerStack, ...]
+    stacks: tuple[LayerStack, ...]
     space: Any  # DataArray (y, x) with the coordinates of space, and values that do not matter
     attrs: dict[str, Any]
     is_dataset: bool = False
@@ -55,7 +66,7 @@ class Cube:
     @property
     def layers(self) -> list[Layer]:
         """The layers, and means around the pixels."""
-        own = [layer for part in self.parts for layer in part.layers]
+        own = [layer for stack in self.stacks for layer in stack.layers]
         return own + [layer.around(self.context) for layer in own] * (self.context > 1)
 
     @property
@@ -71,36 +82,34 @@ class Cube:
     @property
     def is_lazy(self) -> bool:
         """Whether Dask computes the layers."""
-        return any(part.data.chunks is not None for part in self.parts)
+        return any(stack.data.chunks is not None for stack in self.stacks)
 
     def read(self, rows: slice | None = None, columns: slice | None = None) -> np.ndarray:
         """Read the pixels of a window (n_layers, height, width), NaN where missing."""
         height, width = self.shape
-        inside = rows or slice(0, height), columns or slice(0, width)
-        reach = self.context // 2
-        wide = [
-            slice(max(each.start - reach, 0), min(each.stop + reach, length))
-            for each, length in zip(inside, self.shape, strict=True)
-        ]
-        found = np.concatenate([part.read(*wide) for part in self.parts])
-        own = tuple(slice(a.start - b.start, a.stop - b.start)
-                    for a, b in zip(inside, wide, strict=True))  # fmt: skip
+        window = rows or slice(0, height), columns or slice(0, width)
+        wide = widen(window, self.context // 2, self.shape)
+        found = np.concatenate([stack.read(*wide) for stack in self.stacks])
         self._refuse_infinite(found, wide)
         if self.context > 1:
             found = np.concatenate([found, neighbour_means(found, self.context)])
-        return found[:, *own]
+        return found[:, *within(window, wide)]
+
+    def with_context(self, size: int) -> Cube:
+        """Add the means around each pixel, over `size` × `size` pixels, as further layers."""
+        return replace(self, context=size)
 
     def like(self, names: Sequence[str] | None) -> Cube:
         """Add the means of neighbours that a model knows; raise where other layers differ."""
         if names is None:
             return self
-        around = replace(self, context=max(split_mean(name)[1] for name in names))
+        around = self.with_context(max(split_mean(name)[1] for name in names))
         for found in (self, around):
             if found.names == list(names):
                 return found
         raise ValueError(_compare_names(self.names, [n for n in names if split_mean(n)[1] == 1]))
 
-    def _refuse_infinite(self, values: np.ndarray, window: Sequence[slice]) -> None:
+    def _refuse_infinite(self, values: np.ndarray, window: Window) -> None:
         """Raise if a layer is infinite somewhere, and say where."""
         if not np.isinf(values).any():
             return
@@ -128,14 +137,16 @@ def read_cube(X: Any, missing: Sequence[float] = ()) -> Cube:
             )
     else:
         variables = {"": X}
-    parts = [_make_part(data, name or None, space, missing) for name, data in variables.items()]
-    return join_parts(parts, X.attrs, is_dataset=hasattr(X, "data_vars"))
+    if len(variables) == 1 and _needs_no_name(next(iter(variables.values())), space):
+        variables = {"": next(iter(variables.values()))}
+    stacks = [_make_stack(data, name or None, space, missing) for name, data in variables.items()]
+    return join_stacks(stacks, X.attrs, is_dataset=hasattr(X, "data_vars"))
 
 
-def join_parts(parts: Sequence[LayerStack], attrs: dict[str, Any], *, is_dataset: bool) -> Cube:
-    """Make a cube of parts over one grid."""
-    check_names([layer for part in parts for layer in part.layers])
-    data = parts[0].data
+def join_stacks(stacks: Sequence[LayerStack], attrs: dict[str, Any], *, is_dataset: bool) -> Cube:
+    """Make a cube of stacks over one grid."""
+    check_names([layer for stack in stacks for layer in stack.layers])
+    data = stacks[0].data
     others = data.dims[:-2]
     first = data.isel(dict.fromkeys(others, 0)).drop_vars(
         [name for name, each in data.coords.items() if {*each.dims} & {*others}], errors="ignore"
@@ -143,10 +154,10 @@ def join_parts(parts: Sequence[LayerStack], attrs: dict[str, Any], *, is_dataset
     first = first.drop_vars([dim for dim in others if dim in first.coords])
     kept = {key: value for key, value in {**attrs, **data.attrs}.items() if key not in _OF_VALUES}
     kept = {key: value for key, value in kept.items() if "STATISTICS" not in str(key)}
-    return Cube(tuple(parts), first, kept, is_dataset)
+    return Cube(tuple(stacks), first, kept, is_dataset)
 
 
-def _make_part(
+def _make_stack(
     data: Any, name: str | None, space: tuple[Any, Any], missing: Sequence[float]
 ) -> LayerStack:
     """Put the dimensions of space last, and name the layers."""
@@ -158,6 +169,11 @@ def _make_part(
         )
     decoding = find_decoding(data, f"The variable {name!r}" if name else "X", missing)
     return LayerStack(data, tuple(name_layers(data, others, name)), decoding)
+
+
+def _needs_no_name(data: Any, space: tuple[Any, Any]) -> bool:
+    """Return whether bands name the layers of the only variable."""
+    return any(not is_time(data, dim) for dim in data.dims if dim not in space)
 
 
 def _compare_names(given: Sequence[str], known: Sequence[str]) -> str:
@@ -179,13 +195,3 @@ def _compare_names(given: Sequence[str], known: Sequence[str]) -> str:
         f"X {' and '.join(told)}. Give the layers of the model, by its names: assign coordinates "
         "to bands and dates that stand for those of the model."
     )
-
-
-def windows(shape: tuple[int, int], size: int) -> Iterator[tuple[slice, slice]]:
-    """Divide a grid into windows of `size` × `size` pixels, smaller at the ends, row by row."""
-    for top in range(0, shape[0], size):
-        for left in range(0, shape[1], size):
-            yield (
-                slice(top, min(top + size, shape[0])),
-                slice(left, min(left + size, shape[1])),
-            )

@@ -10,6 +10,11 @@ _DATE = re.compile(
 )
 
 
+def find_date(text: str) -> str | None:
+    """Find the one date in a text, such as "2015-07-11"; None if there is none, or are several."""
+    return split_date(text)[1]
+
+
 def split_date(name: str) -> tuple[str, str | None]:
     """Split a name such as "B02_20150711" into what it is of and the date, as "2015-07-11".
 

@@ -39,7 +39,7 @@ def name_layers(data: Any, dims: Sequence[Any], variable: str | None) -> list[La
 
     `variable` is the name of a variable of a Dataset, None for a DataArray by itself.
     """
-    times = [dim for dim in dims if _is_time(data, dim)]
+    times = [dim for dim in dims if is_time(data, dim)]
     labels = [name_steps(data, dim) for dim in dims]
     layers = []
     for chosen in product(*labels):
@@ -53,15 +53,20 @@ def name_layers(data: Any, dims: Sequence[Any], variable: str | None) -> list[La
         if dates:
             layers.append(Layer(found, series or "value", dates[0]))
         else:
-            layers.append(Layer(found, *split_date(found)))
+            words_alone, date = split_date(found)
+            if date is not None:  # as if there were a dimension of time
+                found, series = " ".join(filter(None, (words_alone, date))), words_alone
+            layers.append(Layer(found, series or "value", date))
     return layers
 
 
 def name_steps(data: Any, dim: Any) -> list[str]:
     """Name the steps along a dimension: dates, texts, or numbers after its name."""
     described = data.attrs.get("long_name")
+    if isinstance(described, str) and data.sizes[dim] == 1 and str(dim) == "band":
+        described = (described,)
     if isinstance(described, tuple | list) and len(described) == data.sizes[dim]:
-        return [str(name) or f"{dim} {place + 1}" for place, name in enumerate(described)]
+        return [str(name or f"{dim} {place + 1}") for place, name in enumerate(described)]
     if dim not in data.coords:
         return [f"{dim} {place}" for place in range(data.sizes[dim])]
     values = np.asarray(data[dim].values)
@@ -97,14 +102,18 @@ def group_layers(layers: Sequence[Layer]) -> dict[str, list[str]]:
     return {f"{name} dates" if name in names else name: each for name, each in several.items()}
 
 
-def _is_time(data: Any, dim: Any) -> bool:
+def is_time(data: Any, dim: Any) -> bool:
+    """Return whether a dimension is that of dates."""
     is_date = dim in data.coords and np.asarray(data[dim].values).dtype.kind == "M"
     return is_date or str(dim).lower() in _TIMES
 
 
 def _own_name(data: Any, has_dates: bool) -> str:
     """Return the name of a DataArray that has no bands; "" where its dates alone are enough."""
-    return str(data.name) if data.name is not None else "" if has_dates else "value"
+    # xarray calls by the second name what has none and was written to a file.
+    if data.name not in (None, "__xarray_dataarray_variable__"):
+        return str(data.name)
+    return "" if has_dates else "value"
 
 
 def _write_dates(values: np.ndarray) -> list[str]:

@@ -8,14 +8,16 @@ import numpy as np
 def neighbour_means(layers: np.ndarray, size: int) -> np.ndarray:
     """Compute the mean of the observed values in the square around each pixel.
 
-    Of layers (..., height, width), NaN where missing, those of `size` × `size` pixels, itself among
-    them; fewer at the edges. NaN where nothing was observed.
+    Of layers (n_layers, height, width), NaN where missing, those of `size` × `size` pixels, itself
+    among them; fewer at the edges. NaN where nothing was observed, and in all layers of a pixel of
+    which none is: what is around it says nothing of itself.
     """
     seen = ~np.isnan(layers)
     sums = box_sums(np.where(seen, layers, 0).astype(np.float64), size)
     counts = box_sums(seen.astype(np.float64), size)
     with np.errstate(invalid="ignore"):
-        return np.where(counts > 0, sums / counts, np.nan).astype(layers.dtype)
+        means = np.where((counts > 0) & seen.any(axis=0), sums / counts, np.nan)
+    return means.astype(layers.dtype)
 
 
 def box_sums(layers: np.ndarray, size: int) -> np.ndarray:

@@ -47,7 +47,7 @@ class CubeTable:
         import xarray as xr
 
         found, start = {}, 0
-        for part in self.cube.parts:
+        for part in self.cube.stacks:
             stop = start + len(part.layers)
             layers = values[:, start:stop].T.reshape(part.data.shape)
             found[part.data.name] = part.data.copy(data=layers)
@@ -91,7 +91,7 @@ def _make_array(cube: Cube) -> Any:
 
     reach, width = cube.context // 2, cube.shape[1]
     stacks = []
-    for part in cube.parts:
+    for part in cube.stacks:
         layers = da.asarray(part.data.data)
         layers = layers.reshape((-1, *layers.shape[-2:]))
         stacks.append(layers.map_blocks(part.decoding.decode, dtype=part.decoding.dtype))

@@ -8,8 +8,8 @@ from scipy.special import erf
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
+from pckid.columns.log_number import slopes, undo_logs
 from pckid.input.cells import as_text
-from pckid.input.logarithms import slopes, undo_logs
 from pckid.input.table import Scaling, Table, row_slices
 
 # Sums over the rows of a cluster are off by a few units in the last place.
@@ -247,7 +247,7 @@ def _category_counts(
     table: Table, scaling: Scaling, member: Array, names: list[str]
 ) -> dict[str, np.ndarray]:
     """Count the categories of each column in each cluster, `member` (k, n), by name."""
-    xp, column, counts = namespace(table.values), table.margins.column, {}
+    xp, column, counts = namespace(table.values), table.column_model.column, {}
     for place, source in enumerate(scaling.categorical):
         (mine,) = xp.nonzero(column == place)  # type: ignore[comparison-overlap]
         chosen = table.codes[:, place : place + 1] == mine

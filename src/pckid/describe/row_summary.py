@@ -101,7 +101,7 @@ def summarise_rows(
         read[:, 12:],
         # Sums in another order leave a little less than nothing above the largest value.
         np.maximum(between, 0.0),
-        np.bincount(codes[held], of_cells, minlength=table.margins.column.shape[0]),
+        np.bincount(codes[held], of_cells, minlength=table.column_model.column.shape[0]),
         np.bincount(numbers, counts, minlength=n_clusters),
         scored,
     )

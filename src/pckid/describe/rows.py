@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid.cubes import as_table
 from pckid.input.column_groups import plain_table
-from pckid.input.columns import as_frame
+from pckid.input.columns import as_frame, is_blocked
 from pckid.input.table import Table, standardise_at_home
-from pckid.input.validation import is_blocked, validate_table
+from pckid.input.validation import validate_table
 
 # A table is that of the fit if so many of its rows lie where they did in the embedding: equal up to
 # rounding, except for a share of rows that may have been changed since.

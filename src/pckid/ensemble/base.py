@@ -30,6 +30,7 @@ from pckid.ensemble.members import (
     subsample_size,
     train,
 )
+from pckid.input.arrangement import Arrangement, without_columns
 from pckid.input.categories import forget
 from pckid.ensemble.wide import prefers_numbers, without_scores
 from pckid.factors.fit import Asked
@@ -235,7 +236,7 @@ class EnsembleEstimator(
         """
         check_is_fitted(self)
         given_as = as_table(X, self)
-        X = plain_table(given_as)
+        X = without_columns(plain_table(given_as), getattr(self, "_position_columns", ()))
         checked = validate_table(self, X, reset=False)
         table = standardise_at_home(checked, self._kernel.scaling, self._kernel.dtype)
         expected = expected_values(self._kernel, table, n_threads(self.n_jobs))
@@ -254,6 +255,7 @@ class EnsembleEstimator(
         sample_weight: Any = None,
         known: Any = None,
         *,
+        arrangement: Arrangement | None = None,
         n_clusters: int = 1,
         n_landmarks: int = 0,
         least_distinct: int = 2,
@@ -266,6 +268,8 @@ class EnsembleEstimator(
         sample_weight : array-like of shape (n_samples,), default=None
         known : array-like of shape (n_samples,), default=None
             Groups of rows, as for `PCKID.fit`.
+        arrangement : Arrangement, default=None
+            Where rows are, and which belong together.
         n_clusters : int, default=1
             How many rows there must be at least.
         n_landmarks : int, default=0
@@ -279,6 +283,7 @@ class EnsembleEstimator(
             rows = self._check_table(X, sample_weight)
             if known is not None:
                 rows = rows._replace(known=read_known(in_order_of(X, known), rows.X.shape[0]))
+            rows = rows._replace(arrangement=arrangement)
         else:
             rows = self._check_blocks(blocks, sample_weight)
         roles = self._find_column_roles(X)

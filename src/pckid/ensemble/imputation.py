@@ -9,8 +9,11 @@ from zlib import crc32
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip, namespace, to_numpy
+from pckid.columns import kinds
+from pckid.columns.base import Draws
+from pckid.columns.category import pick
+from pckid.columns.log_number import slopes, undo_logs
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
-from pckid.input.logarithms import slopes, undo_logs
 from pckid.input.table import Scaling, Table, block, standardise_at_home
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
@@ -135,7 +138,11 @@ def draw_values(
     q, stack = rng.integers(counts[place]), stacks[place]
     one = type(stack)(*(part[q : q + 1, ...] for part in stack))
     resp = to_numpy(em.posterior(family.log_joint(family.statistics(table), one)))[0]
-    component, rows = _pick(resp.T, keys, rng), np.arange(table.n_samples)
+
+    def uniform() -> np.ndarray:
+        return rng.random(_N_KEYS)[keys]
+
+    component, rows = pick(resp.T, uniform()), np.arange(table.n_samples)
     numbers = to_numpy(one.means)[0][component].astype(np.float64)
     noise = rng.standard_normal((_N_KEYS, numbers.shape[1]))[keys]
     if family.MATRICES:
@@ -148,26 +155,10 @@ def draw_values(
             for each in (table, table._replace(values=whole))
         )
         return at_rows + drawn - at_drawn
-    variances = to_numpy(product.component_variances(one, table.margins))[0][component]
-    drawn = numbers + np.sqrt(variances) * noise
-    higher = np.zeros(0) if table.margins.higher is None else to_numpy(table.margins.higher)
-    for j in np.flatnonzero(higher > 0):
-        # A column that takes two values.
-        gap = 1 / np.sqrt(higher[j] * (1 - higher[j]))
-        is_higher = rng.random(_N_KEYS)[keys] < higher[j] + numbers[:, j] / gap
-        drawn[:, j] = (is_higher - higher[j]) * gap
+    model, variances = table.column_model.on_host(), to_numpy(one.covariances)[0][component]
+    drawn = kinds.draw_numbers(model, Draws(numbers, variances, noise, uniform))
     chances = to_numpy(one.categories)[0][component]
-    column, chosen = to_numpy(table.margins.column), np.zeros(chances.shape)
-    for j in np.unique(column):
-        mine = np.flatnonzero(column == j)
-        chosen[rows, mine[_pick(chances[:, mine], keys, rng)]] = 1.0
-    return np.concatenate([drawn, chosen], axis=1)
-
-
-def _pick(chances: np.ndarray, keys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a place in each row of chances (n, c), which add up to 1, by the keys (n,) of rows."""
-    passed = np.cumsum(chances, axis=1) <= rng.random((_N_KEYS, 1))[keys]
-    return np.minimum(passed.sum(axis=1), chances.shape[1] - 1)
+    return np.concatenate([drawn, kinds.draw_categories(model, chances, uniform)], axis=1)
 
 
 def fill_in(
@@ -201,7 +192,7 @@ def fill_in(
     numbers = undo_logs(means[:, :n_numbers] * scale + center, shifts)
     _put(values, missing, scaling.kept, numbers)
     _put(spread, missing, scaling.kept, spreads * scale * slopes(numbers, shifts))
-    column = to_numpy(scaling.margins.column)
+    column = to_numpy(scaling.column_model.column)
     chances = means[:, n_numbers:]
     for place, source in enumerate(scaling.categorical):
         mine = chances[:, column == place]
@@ -237,7 +228,7 @@ def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, Array, Array
         if not family.MATRICES:
             share = xp.matrix_transpose(resp)
             centers = xp.concat([stack.means, stack.categories], axis=-1)
-            variances = product.component_variances(stack, rows.margins)
+            variances = product.component_variances(stack, rows.column_model)
             yield scale**2, share @ centers, share @ (variances + stack.means**2)
             continue
         for q in range(resp.shape[0]):

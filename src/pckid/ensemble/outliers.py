@@ -20,6 +20,8 @@ from pckid._utils.arrays import (
     to_numpy,
 )
 from pckid._utils.parallel import run_in_threads
+from pckid.columns import kinds
+from pckid.columns.base import Numbers
 from pckid.ensemble.feature_map import (
     HOST_BLOCK,
     Kernel,
@@ -34,7 +36,7 @@ from pckid.ensemble.feature_map import (
 from pckid.ensemble.members import Posteriors
 from pckid.ensemble.row_values import Piece, cut_columns, merge_columns
 from pckid.ensemble.score_scale import ScoreScale
-from pckid.input.table import Margins, Table, block
+from pckid.input.table import Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
@@ -55,8 +57,8 @@ def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int)
 
     Of an observed value the deviation D is the mean over mixtures, weighted as in the kernel, of
     Σ_g γ_g D_g. Of a number D_g is (x − μ)² / σ², of a category 1 − 2 log p − 2 H, with H the
-    entropy of the column in the component: each is 1 on average where the component is right.
-    Numbers that take two values count as categories. Of covariance matrices the variances count.
+    entropy of the column in the component, and so on, see `columns`: each is 1 on average where the
+    component is right. Of covariance matrices the variances count.
     With u what is `usual` of the value (n_values,), a row with n observed values has
     log √(Σ (D / u)² / n): squares, so that one value far off tells as much in a row of many as in
     one of few. Of shape (n_samples,), NaN if nothing is observed.
@@ -283,7 +285,7 @@ def _deviation_functionals(kernel: Kernel, table: Table, more: Array | None) -> 
     a wide table they are more numbers than the mixtures.
     """
     xp, home = namespace(table.values), table.values
-    n_categories, n_categorical = table.margins.column.shape[0], table.codes.shape[1]
+    n_categories, n_categorical = table.column_model.column.shape[0], table.codes.shape[1]
     width = 3 * table.n_features + n_categories + n_categorical
     shape = (width + (0 if more is None else more.shape[0]), kernel.ensemble.n_columns)
     out = xp.empty(shape, dtype=home.dtype, device=device_of(home))
@@ -308,53 +310,21 @@ def _flat(parts: list[Array]) -> Array:
 
 
 def _number_functionals(stacks: Sequence[Any], table: Table, columns: slice) -> Array:
-    """Compute 1 / σ², μ / σ² and μ² / σ² of some columns of numbers d (3 d, n_columns)."""
+    """Compute what deviations in some columns of numbers d consist of (3 d, n_columns)."""
     variances = [stack.covariances for stack in stacks]
     variances = [namespace(v).linalg.diagonal(v) if v.ndim == 4 else v for v in variances]
     means = _flat([stack.means[..., columns] for stack in stacks])
-    precisions = 1 / _flat([v[..., columns] for v in variances])
-    scaled = means * precisions
-    parts = [precisions, scaled, means * scaled]
-    if table.margins.higher is not None:
-        higher = table.margins.higher[columns][:, None]
-        parts = _deviations_of_two_values(means, higher, table.margins, columns, parts)
-    return namespace(means).concat(parts, axis=0)
+    numbers = Numbers(means, _flat([v[..., columns] for v in variances]))
+    return namespace(means).concat(
+        kinds.number_deviations(table.column_model, columns, numbers), axis=0
+    )
 
 
 def _category_functionals(stacks: Sequence[Any], table: Table) -> Array:
-    """Compute log p of each category, then H of each column of categories (.., n_columns)."""
-    column, chances = table.margins.column, _flat([stack.categories for stack in stacks])
-    xp = namespace(chances)
-    logs = xp.log(chances)
-    columns = xp.arange(table.codes.shape[1], dtype=column.dtype, device=device_of(chances))
-    own = xp.astype(columns[:, None] == column, chances.dtype)
-    return xp.concat([logs, -own @ (chances * logs)], axis=0)
-
-
-def _deviations_of_two_values(
-    means: Array, higher: Array, margins: Margins, columns: slice, others: list[Array]
-) -> list[Array]:
-    """Replace the coefficients of x², −2 x and m (d, n_columns) in columns that take two values.
-
-    These deviate as categories do. With q the share of the higher value and r = √(q (1 − q)), a
-    component of mean μ has it with probability p = q + r μ. The logarithm of a value's probability
-    is linear in x with slope s = r log(p / (1 − p)), so that 1 − 2 log p − 2 H is 1 − 2 s (x − μ).
-    Of columns that hold one category together only the one of the higher value counts: s = r log p,
-    and their squared weights add up to the 1.
-    """
-    xp = namespace(means)
-    two = higher > 0
-    share = xp.where(two, higher, 0.5)
-    root = xp.sqrt(share * (1 - share))
-    eps = float(xp.finfo(means.dtype).eps)
-    chance = xp.clip(share + means * root, eps, 1 - eps)
-    lower, count = 1 - chance, xp.ones_like(higher)
-    if margins.one_hot is not None and margins.counts is not None:
-        lower = xp.where(margins.one_hot[columns][:, None] > 0, 1.0, lower)
-        count = margins.counts[columns][:, None]
-    slope = root * xp.log(chance / lower)
-    mine = (xp.zeros_like(means), slope, count + 2 * slope * means)
-    return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
+    """Compute what deviations consist of in categories, then in their columns (.., n_columns)."""
+    chances = _flat([stack.categories for stack in stacks])
+    parts = kinds.category_deviations(table.column_model, table.codes.shape[1], chances)
+    return namespace(chances).concat(parts, axis=0)
 
 
 def _combine(found: Array, usual: np.ndarray | None, rows: Table, pieces: Sequence[Piece]) -> Array:
@@ -381,7 +351,7 @@ def _number_deviations(found: Array, rows: Table, columns: slice) -> Array:
 
 def _category_deviations(found: Array, rows: Table) -> Array:
     """Compute the deviations of rows (n_categorical, n) in their categories."""
-    xp, n_categories = namespace(found), rows.margins.column.shape[0]
+    xp, n_categories = namespace(found), rows.column_model.column.shape[0]
     found = xp.matrix_transpose(found)
     own = gather(found[:, :n_categories], xp.where(rows.codes < 0, 0, rows.codes))
     deviations = 1 - 2 * own - 2 * found[:, n_categories:]

@@ -41,12 +41,12 @@ def cut_columns(scaling: Scaling, width: int = _AT_ONCE) -> Iterator[Piece]:
     values are the scores of its rows.
     """
     n_features = scaling.n_numbers
-    if scaling.margins.one_hot is None or scaling.factors is not None:
+    if scaling.column_model.one_hot_weight is None or scaling.factors is not None:
         for first in range(0, n_features, width):
             columns = slice(first, min(first + width, n_features))
             yield Piece(columns, columns, None)
         return
-    weights = to_numpy(scaling.margins.one_hot)
+    weights = to_numpy(scaling.column_model.one_hot_weight)
     # The squared weights of a category add up to 1, and its columns are neighbours.
     category = np.floor(np.cumsum(weights**2) - weights**2 + 1e-6)
     starts = (weights == 0) | (np.diff(category, prepend=-1) != 0) | (np.roll(weights, 1) == 0)

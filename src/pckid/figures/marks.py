@@ -1,4 +1,4 @@
-"""What a figure is made of: marks in the units of two axes, panels that hold them, and a figure.
+"""What a figure is made of: marks in the units of two axes, and panels that hold them.
 
 Colours are roles of `pckid.figures.colours`. Lengths of arrays agree within a mark; what may differ
 from one element to the next is a sequence, what may not is one value.
@@ -94,6 +94,7 @@ class Axis:
     label: str = ""
     grid: bool = False
     slanted: bool = False  # whether the texts below the axis are too long for their places
+    clusters: Sequence[int] = ()  # whose names the texts are
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,11 @@ class Panel:
         if self.x.ticks:
             widest = max(text_width(text, FONT - 1) for _, text in self.x.ticks)
             bottom += 10 + (0.65 * widest + FONT if self.x.slanted else FONT)
-        beside = max((text_width(text) / 2 for _, text in self.x.ticks[-1:]), default=0.0)
+        # The first and the last text below the axis stand out beyond its ends.
+        out = 0.72 if self.x.slanted else 0.5
+        ends = [text_width(text, FONT - 1) for _, text in (*self.x.ticks[:1], *self.x.ticks[-1:])]
+        left = max(left, out * ends[0] - 8 * self.x.slanted if ends else 0.0)
+        beside = ends[-1] / 2 if ends and not self.x.slanted else 0.0
         return self.around, max(self.around, beside), bottom, left
 
     @cached_property
@@ -154,29 +159,6 @@ class Panel:
         return across, down
 
 
-class Placed(NamedTuple):
-    """A panel at a place in a figure."""
-
-    panel: Panel
-    left: float
-    top: float
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Panels side by side, with words for those who do not see them."""
-
-    panels: Sequence[Placed]
-    words: str = ""
-    name: str = "figure"  # of its file
-    size: tuple[float, float] = (0, 0)
-
-    @classmethod
-    def of(cls, panel: Panel, words: str = "", name: str = "figure") -> "Figure":
-        """Make a figure of one panel."""
-        return cls([Placed(panel, 0, 0)], words, name, (panel.width, panel.height))
-
-
 def text_width(text: str, size: float = FONT) -> float:
     """Estimate how many pixels wide a text is."""
     return _LETTER * size * len(text)
@@ -191,7 +173,9 @@ def choose_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, st
     step = next(s * 10.0**power for s in (1, 2, 5, 10, 20) if span / (s * 10.0**power) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return [(step * n, f"{step * n:,.{digits}f}") for n in range(first, last + 1)]
+    # As a reader expects it: neither very small nor very large numbers in full.
+    form = f",.{digits}f" if digits <= 6 and max(abs(low), abs(high)) < 1e15 else ".4g"
+    return [(step * n, f"{step * n:{form}}") for n in range(first, last + 1)]
 
 
 def nice_axis(low: float, high: float, label: str = "", most: int = 6, grid: bool = True) -> Axis:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,17 +15,19 @@ from pckid.figures.marks import (
     Axis,
     Bars,
     Dots,
-    Figure,
     Labels,
     Line,
     Panel,
 )
 
+if TYPE_CHECKING:
+    from pckid.figures.figure import Figure
+
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 _COLOUR = re.compile(r"var\(--([a-z0-9-]+)\)")
 
 
-def to_svg(figure: Figure, palette: str | None = None) -> str:
+def to_svg(figure: "Figure", palette: str | None = None) -> str:
     """Write a figure as SVG; without a palette its colours are variables of the page around it."""
     width, height = (_short(length) for length in figure.size)
     parts = []
@@ -34,17 +37,23 @@ def to_svg(figure: Figure, palette: str | None = None) -> str:
     head = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     body = "".join(parts)
     if palette is None:
-        return (
-            f'<svg class="chart" {head} data-name="{escape(figure.name)}" '
-            f'font-size="{FONT}">{body}</svg>'
-        )
+        scale = " ".join(f"{number:.6g}" for number in _scale(figure.panels[0].panel))
+        return f'<svg class="chart" {head} data-scale="{scale}" font-size="{FONT}">{body}</svg>'
     words = f"<title>{escape(figure.words)}</title>" if figure.words else ""
     ground = '<rect width="100%" height="100%" fill="var(--page)"/>'
+    # Only a page lets its readers change names.
+    body = re.sub(r' data-name="\d+"', "", body)
     return resolve_colours(
         f'<svg xmlns="http://www.w3.org/2000/svg" {head} font-family="{FONTS}" '
         f'font-size="{FONT}">{words}{ground}{body}</svg>',
         palette,
     )
+
+
+def _scale(panel: Panel) -> tuple[float, float, float, float]:
+    """Give what turns places of a panel into pixels: a + b x across, c + d y down."""
+    (a, x), (c, y) = (pair.tolist() for pair in panel.to_pixels(np.arange(2.0), np.arange(2.0)))
+    return a, x - a, c, y - c
 
 
 def resolve_colours(svg: str, palette: str) -> str:
@@ -76,14 +85,16 @@ def _x_axis(panel: Panel, axis: Axis) -> Iterator[str]:
     left, top, width, height = panel.box
     places, _ = panel.to_pixels(np.array([place for place, _ in axis.ticks]), np.zeros(1))
     bottom = top + height
-    for x, (_, text) in zip(places, axis.ticks, strict=True):
+    names = _names(axis)
+    for x, (_, text), named in zip(places, axis.ticks, names, strict=True):
         if axis.grid:
             yield _rule(x, top, x, bottom)
         if axis.slanted:
-            how = f'text-anchor="end" transform="translate({_short(x + 4)} '
-            yield _text(text, f'{how}{_short(bottom + 12)})rotate(-40)"', "soft", FONT - 1)
+            turned = f"translate({_short(x + 4)} {_short(bottom + 12)})rotate(-40)"
+            how = f'text-anchor="end" transform="{turned}"'
         else:
-            yield _text(text, _at(x, bottom + FONT + 4, "middle"), "soft", FONT - 1)
+            how = _at(x, bottom + FONT + 4, "middle")
+        yield _text(text, how + named, "soft", FONT - 1)
     if axis.label:
         yield _text(axis.label, _at(left + width / 2, panel.height - 5, "middle"), "soft")
 
@@ -91,13 +102,20 @@ def _x_axis(panel: Panel, axis: Axis) -> Iterator[str]:
 def _y_axis(panel: Panel, axis: Axis) -> Iterator[str]:
     left, top, width, height = panel.box
     _, places = panel.to_pixels(np.zeros(1), np.array([place for place, _ in axis.ticks]))
-    for y, (_, text) in zip(places, axis.ticks, strict=True):
+    for y, (_, text), named in zip(places, axis.ticks, _names(axis), strict=True):
         if axis.grid:
             yield _rule(left, y, left + width, y)
-        yield _text(text, _at(left - 7, y + 4, "end"), "soft", FONT - 1)
+        yield _text(text, _at(left - 7, y + 4, "end") + named, "soft", FONT - 1)
     if axis.label:
         place = f"translate({_short(panel.around + FONT)} {_short(top + height / 2)})rotate(-90)"
         yield _text(axis.label, f'text-anchor="middle" transform="{place}"', "soft")
+
+
+def _names(axis: Axis) -> list[str]:
+    """Mark texts that are names of clusters, which a reader of a page may change."""
+    if not axis.clusters:
+        return [""] * len(axis.ticks)
+    return [f' data-name="{cluster}"' for cluster in axis.clusters]
 
 
 def _dots(panel: Panel, mark: Dots) -> Iterator[str]:

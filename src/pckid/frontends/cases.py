@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid.frontends.formats.table import FileTable, as_whole, name_row, null_where
 from pckid.frontends.options import CaseOptions, ColumnOptions
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions.too_many_categories import TOO_MANY_CATEGORIES
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.table import FileTable, as_whole, name_row, null_where
 
 if TYPE_CHECKING:
     from pckid.series.table import SeriesTable

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from pckid._utils.files import ORIGIN
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import OPTIONS, as_parameter, as_parameters, pick_options
 from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import open_table
 from pckid.frontends.wording import describe_origin, refuse_undecided, write_findings
 
 PYTHON = Dialect(
@@ -57,7 +57,7 @@ class TableFrame(NamedTuple):
 _OFFERED = (
     "na_values", "numbers", "dates", "columns", "drop", "categorical", "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
-    "sheet", "skip_first", "skip_below", "skip_last", "drop_rows",
+    "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
 
@@ -88,8 +88,8 @@ def read_table(path: str | os.PathLike[str], **options: Any) -> TableFrame:
     Parameters
     ----------
     path : str or path-like
-        A CSV, TSV, Parquet or Arrow file, also compressed, a folder of Parquet files, a
-        spreadsheet (.xlsx, .xls, .ods), or a file of Stata, SPSS or SAS.
+        A file of CSV, a spreadsheet (.xlsx, .xls, .ods), Stata, SPSS, SAS, Parquet, Arrow, JSON
+        lines, SQLite or DuckDB, also compressed, or a folder of Parquet files.
     **options
 
     Returns

@@ -9,11 +9,11 @@ import numpy as np
 from pckid._utils.answers import MAX_CATEGORIES, find_order, list_categories
 from pckid.describe.columns import missing_patterns, summarise_column
 from pckid.frontends.cases import prepare_table
+from pckid.frontends.formats.findings import Doubt, advice
+from pckid.frontends.formats.table import FileTable, count_different, release_memory
 from pckid.frontends.options import ColumnOptions, Fix
-from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.tables.kinds import NUMERIC, Reading, text_column
 from pckid.frontends.tables.numbers import NotNumbers, try_columns
-from pckid.frontends.tables.table import FileTable, count_different, release_memory
 
 _PATTERNS = 8
 _UNUSED = ("text", "constant", "empty")

@@ -99,6 +99,13 @@ class ReadOptions(_Fixed):
         label="Sheet of the workbook",
         shows="NAME",
     )
+    table: str | None = _option(
+        None,
+        'Table or view of a database, or a query: "select age, kind from customers". By default '
+        "the only table.",
+        label="Table of the database",
+        shows="NAME",
+    )
     skip_first: int | None = _option(
         None,
         "Lines of a text file, or rows of a sheet, above the names. Detected by default.",
@@ -291,7 +298,7 @@ def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
         for name, value in chosen.items():
             if name in OPTIONS and OPTIONS[name].several:
                 chosen[name] = list_texts(value, name)
-            elif name == "sheet":
+            elif name in ("sheet", "table"):
                 chosen[name] = str(value)
         made.append(kind(**chosen))
     return made[0], made[1]

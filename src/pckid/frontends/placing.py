@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from pckid.cluster import PCKID
 from pckid.exceptions import OptionError, PckidModelError
 from pckid.frontends.cases import prepare_table
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions
 from pckid.frontends.tables.choosing import Known
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.table import FileTable
 from pckid.modelfile import load_with_description
 from pckid.series.table import SeriesFormat
 

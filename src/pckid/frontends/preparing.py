@@ -9,6 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pckid.frontends.formats.findings import Doubt, Fact, advice
+from pckid.frontends.formats.table import FileTable, release_memory
+from pckid.frontends.missing_words import WORDS
 from pckid.frontends.options import ColumnOptions, Fix, take_as_missing
 from pckid.frontends.questions import QUESTIONS, ask_questions
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
@@ -24,11 +27,8 @@ from pckid.frontends.tables.choosing import (
     read_weight_column,
     use_known_columns,
 )
-from pckid.frontends.tables.findings import Doubt, Fact, advice
 from pckid.frontends.tables.kinds import Reading, read_columns
-from pckid.frontends.tables.numbers import WORDS
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.table import FileTable, release_memory
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5

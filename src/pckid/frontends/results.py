@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid._utils.files import atomic_file, check_target
+from pckid._utils.files import check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
+from pckid.frontends.formats.table import FileTable
+from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.options import list_texts
 from pckid.frontends.questions.earlier_result import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
-from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.writing import TableWriter, table_format
 from pckid.input.cells import as_text
 from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
@@ -86,6 +86,7 @@ def write_labels(
     *,
     keep: Sequence[str] = (),
     outliers: bool = False,
+    table: str = "clusters",
 ) -> Totals:
     """Write a cluster for every row of a data set, batch by batch as it is read.
 
@@ -98,11 +99,13 @@ def write_labels(
     path : str or path-like
         Where the labels go (.parquet, .csv, .csv.gz, .xlsx, …). The file appears when it is
         complete. What the data set reads is never overwritten, and nothing is written into a folder
-        that holds the data set alone.
+        that holds the data set alone. A database (.sqlite, .db, .duckdb) gets a new table.
     keep : sequence of str, default=()
         Columns to write beside the labels, such as an id; by default the number of the row.
     outliers : bool, default=False
         Whether to write how unlike every cluster each row is.
+    table : str, default="clusters"
+        Name of the new table, where `path` is a database.
 
     Returns
     -------
@@ -126,9 +129,10 @@ def write_labels(
     from pckid.blocks.datasets import DatasetRows, list_sources
 
     out, kept = os.fsdecode(path), list_texts(keep, "keep")
-    kind, codec = table_format(out)
+    form = check_output(out, table=table)
     check_target(out, list_sources(data))
-    if not hasattr(data, "get_fragments") and os.path.isfile(out):
+    is_new = form.is_added_to or not os.path.isfile(out)
+    if not is_new and not hasattr(data, "get_fragments"):
         raise FileExistsError(
             errno.EEXIST,
             f"{out!r} may be what the scanner reads, which it does not say. Give the data set, or "
@@ -136,10 +140,7 @@ def write_labels(
         )
     rows = DatasetRows(data, columns=[str(name) for name in model.feature_names_in_])
     made_by = json.dumps(describe_estimator(model))
-    with (
-        atomic_file(out) as file,
-        TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
-    ):
+    with open_output(out, table=table, origin=made_by) as writer:
         return write_rows_of(model, rows, writer, Layout(kept, outliers=outliers))
 
 

@@ -36,6 +36,10 @@ from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Fact
+from pckid.frontends.formats.table import name_row
+from pckid.frontends.formats.writing import TableWriter
+from pckid.frontends.formats.written import Share, Sheets
 from pckid.frontends.options import list_given
 from pckid.frontends.placing import describe_reading
 from pckid.frontends.questions import write_advice, write_evidence
@@ -48,12 +52,8 @@ from pckid.frontends.results import (
     write_batches,
     write_rows_of,
 )
-from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.kinds import numbers_in_text
-from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.table import name_row
-from pckid.frontends.tables.workbook_writing import Share, Sheets
-from pckid.frontends.tables.writing import TableWriter
+from pckid.frontends.tables.prepared import Prepared, date_form
 from pckid.frontends.wording import describe_origin, write_note
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.cells import as_text
@@ -173,18 +173,10 @@ class Clustering:
     @cached_property
     def dates(self) -> dict[str, str]:
         """The columns to be written as dates or as hours:minutes, as in `Background`."""
-        found = {}
-        for name, column in zip(self.prepared.names, self.judged[0].T, strict=True):
-            reading = self.prepared.readings.get(name)
-            part = reading.date.part if reading and reading.date else "days"
-            if reading is None or reading.kind not in ("date", "duration") or part == "month":
-                continue
-            if reading.kind == "duration" or part == "hour":
-                found[name] = "time"
-            else:
-                seen = column[~np.isnan(column)]
-                found[name] = "date" if (seen == np.floor(seen)).all() else "datetime"
-        return found
+        readings = self.prepared.readings
+        columns = zip(self.prepared.names, self.judged[0].T, strict=True)
+        found = ((name, date_form(readings.get(name), column)) for name, column in columns)
+        return {name: form for name, form in found if form}
 
     @property
     def used(self) -> np.ndarray:
@@ -333,8 +325,11 @@ class Clustering:
 
     def compare_outcomes(self, names: Sequence[str]) -> OutcomeComparison:
         """Compare columns of the table that were not clustered between the clusters."""
-        cells = {name: self.prepared.outcome(name) for name in names}
-        return compare_outcomes(self.estimator, self.prepared.frame, cells)
+        read = {name: self.prepared.outcome(name) for name in names}
+        cells = {name: values for name, (values, _) in read.items()}
+        found = compare_outcomes(self.estimator, self.prepared.frame, cells)
+        written = (each._replace(form=read[each.name][1]) for each in found.outcomes)
+        return found._replace(outcomes=tuple(written))
 
     def summarise(
         self, totals: Totals, outcomes: OutcomeComparison | None = None
@@ -408,7 +403,8 @@ class Clustering:
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
-        how = {"Sheet": table.reading.sheet, "Encoding": table.reading.encoding}
+        keys = ("sheet", "table", "encoding")
+        how = {key.capitalize(): getattr(table.reading, key) for key in keys}
         how["Also treated as missing"] = ", ".join((prepared.lines or prepared).options.na_values)
         if prepared.series is not None:
             how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."

@@ -7,13 +7,13 @@ from pckid._utils.files import printable_name
 from pckid._utils.text import brief, counted, list_first
 from pckid.exceptions import UndecidedError
 from pckid.frontends.dialect import Dialect, fill
+from pckid.frontends.formats.findings import Doubt, Fact, advice
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import Fix, take_as_missing
 from pckid.frontends.questions import write_advice, write_evidence
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
-from pckid.frontends.tables.findings import Doubt, Fact, advice
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.table import FileTable
 from pckid.input.sentinels import describe_codes
 
 _SHOWN, _MAX_ADVICE_LENGTH = 12, 500

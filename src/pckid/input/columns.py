@@ -15,9 +15,17 @@ from pckid.input.cells import as_text, is_formatted_number, is_missing, is_numbe
 
 _CATEGORY_TYPES = ("category", "Categorical", "Enum", "dictionary")
 DATES = date | timedelta | np.datetime64 | np.timedelta64
+# Libraries whose arrays and dataframes are collections of blocks.
+_BLOCKED = ("dask", "dask_expr")
 _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
 Column = nw.Series[Any]
+
+
+def is_blocked(X: Any) -> bool:
+    """Return whether `X` comes in blocks, as a dask array or a data set of pyarrow does."""
+    module = type(X).__module__  # nothing is imported
+    return module.partition(".")[0] in _BLOCKED or module == "pyarrow._dataset"
 
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:

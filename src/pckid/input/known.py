@@ -61,22 +61,34 @@ class KnownMembers(NamedTuple):
 
 
 def in_order_of(X: Any, series: Any, name: str = "known") -> Any:
-    """Put a Series of pandas, of all rows or some, in the order of `X` by the labels of rows."""
+    """Put a Series of pandas, of all rows or some, in the order of `X` by the labels of rows.
+
+    It goes by position if its labels are those of `X` in the same order, or only number the rows
+    and `X` has labels of its own. What fits neither way raises.
+    """
     X = plain_table(X)
     if not (hasattr(X, "reindex") and hasattr(series, "reindex") and hasattr(series, "index")):
         return series
-    # Labels that only number the rows are none.
-    numbered = [np.array_equal(each.index, np.arange(len(each))) for each in (series, X)]
-    same, whole = series.index.isin(X.index), len(series) == len(X)
-    if same.all() and series.index.is_unique and (whole or not numbered[0]):
+    if series.index.equals(X.index):
+        return series
+    known, n_rows, twice = series.index.isin(X.index), len(X), series.index.duplicated()
+    is_numbered = np.array_equal(series.index, np.arange(len(series)))
+    if known.all() and not twice.any() and (len(series) == n_rows or not is_numbered):
         return series.reindex(X.index)
-    if same.any() and not same.all() and not any(numbered):
-        raise ValueError(
-            f"{name} has {counted(int((~same).sum()), 'label')} that X does not have, first "
-            f"{brief(repr(series.index[~same][0]))}. Give {name}.reindex(X.index), or "
-            f"{name}.to_numpy() if it is in the order of the rows."
-        )
-    return series
+    # Labels that only number the rows are none; nor do labels that repeat tell rows apart.
+    if is_numbered and (len(series) != n_rows or not known.any() or not X.index.is_unique):
+        return series
+    if known.all():
+        told = f"labels that repeat, first {brief(repr(series.index[twice].tolist()[0]))}"
+        remedy = "Give each row a label of its own"
+    else:
+        strange = counted(int((~known).sum()), "label")
+        first = brief(repr(series.index[~known].tolist()[0]))
+        told = f"{strange} that X does not have, first {first}"
+        remedy = f"Give {name}.reindex(X.index)"
+    raise ValueError(
+        f"{name} has {told}. {remedy}, or {name}.to_numpy() if it is in the order of the rows."
+    )
 
 
 def read_known(known: Any, n_samples: int) -> np.ndarray:

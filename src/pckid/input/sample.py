@@ -12,11 +12,12 @@ import numpy as np
 from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
 from pckid._utils.seeds import Stream, sequence
 from pckid._utils.text import counted
+from pckid.columns.log_number import find_shifts
+from pckid.columns.one_hot import join_one_hot
+from pckid.input.arrangement import Arrangement
 from pckid.factors.fit import Asked
 from pckid.input.column_groups import ColumnRoles
 from pckid.input.known import KnownMembers, find_known
-from pckid.input.logarithms import find_shifts
-from pckid.input.one_hot import with_one_hot
 from pckid.input.table import (
     Scaling,
     Table,
@@ -52,6 +53,7 @@ class RowsInMemory(NamedTuple):
     weights: np.ndarray | None  # (n_samples,), as given
     categorical: np.ndarray  # (n_features,), bool
     known: np.ndarray | None = None  # (n_samples,), names of groups, "" where not known
+    arrangement: Arrangement | None = None  # of the rows
 
 
 class Sampling(NamedTuple):
@@ -81,6 +83,7 @@ class _Measured(NamedTuple):
     chosen: np.ndarray | None = None  # (n_chosen,), which rows of a table in memory they are
     known: np.ndarray | None = None  # (n_chosen,), names of groups, "" where not known
     members: KnownMembers | None = None  # the rows whose group is known
+    arrangement: Arrangement | None = None  # of the rows of `X`
 
 
 class Sample(NamedTuple):
@@ -102,6 +105,7 @@ class Sample(NamedTuple):
     known: np.ndarray | None = None  # (n_chosen,), known groups of the rows of `X`, "" if unknown
     members: KnownMembers | None = None  # of all rows those whose group is known
     given_weights: np.ndarray | None = None  # (n_chosen,), of the rows of `X`; None: all alike
+    arrangement: Arrangement | None = None  # of the rows of `X`
 
     @property
     def n_distinct(self) -> int:
@@ -182,8 +186,8 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
         scaling, places = _measure(X, weights, rows.categorical, sampling), distinct.places
     scaling, counts = with_one_hot(scaling, X), sampling.roles.weigh(scaling.used)
     if counts is not None:
-        margins = scaling.margins._replace(weights=asarray_like(counts, scaling.center))
-        scaling = scaling._replace(margins=margins)
+        model = scaling.column_model._replace(weights=asarray_like(counts, scaling.center))
+        scaling = scaling._replace(column_model=model)
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
@@ -200,7 +204,21 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     return Sample(
         table, scaling, dtype, n_usable, sampling.entropy, relative(weights), found.X, n_rows,
         n_empty, places, is_whole, origin, found.known, found.members, found.weights,
+        found.arrangement,
     )  # fmt: skip
+
+
+def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
+    """Find columns of two values that hold one category together, in rows to learn from.
+
+    `X` (n_samples, n_features_in) has NaN where a value is missing.
+    """
+    model = scaling.column_model
+    if model.two_value_share is None:
+        return scaling
+    two = np.flatnonzero(to_numpy(model.two_value_share) > 0)
+    rows = to_numpy(take_along(X, scaling.kept[two], axis=1))
+    return scaling._replace(column_model=join_one_hot(model, two, rows))
 
 
 def _origin_of(places: np.ndarray, chosen: np.ndarray, n_samples: int) -> np.ndarray:
@@ -243,7 +261,9 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
         members = find_known(rows.X, known, keys(sampling.entropy, 0, len(known)))
         known = known[chosen]
     n_empty = n_samples - n_usable
-    return _Measured(X, weights, scaling, n_usable, n_samples, n_empty, chosen, known, members)
+    placed = None if rows.arrangement is None else rows.arrangement.take(chosen)
+    found = X, weights, scaling, n_usable, n_samples, n_empty, chosen, known, members
+    return _Measured(*found, placed)
 
 
 def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:

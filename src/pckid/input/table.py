@@ -1,6 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -16,8 +16,11 @@ from pckid._utils.arrays import (
     to_numpy,
 )
 from pckid._utils.parallel import run_in_threads
+from pckid.columns import kinds
+from pckid.columns.base import Measured
+from pckid.columns.log_number import NO_LOG, find_shifts, take_logs
+from pckid.columns.model import PLAIN, ColumnModel
 from pckid.factors.scores import Factors, score_rows, standardised_indicators, unexplained
-from pckid.input.logarithms import NO_LOG, find_shifts, take_logs
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 FARTHEST = 1e9
@@ -29,38 +32,6 @@ _BLOCK_NUMBERS_DEVICE = 1 << 24
 _FEW_ROWS = 4096
 # Half of the range of a column that varies: smaller numbers are held with fewer digits.
 MIN_HALF_RANGE = float(np.finfo(np.float64).tiny)
-# A category of rows of almost no weight has at least this share, so that its column varies.
-_RAREST = 1e-6
-
-
-class Margins(NamedTuple):
-    """How common categories and observed cells are over all rows, whatever their component."""
-
-    column: Array  # (n_categories,), which of the categorical columns each category belongs to
-    frequencies: Array  # (n_categories,), shares among the observed cells of its column
-    observed: Array | None = None  # (n_columns,), shares observed; None: missingness is ignored
-    # (n_features,), shares of the higher value in columns of numbers that take two, 0 in others;
-    # None where no column does, or where these count as any other number
-    higher: Array | None = None
-    # (n_features,), weights of those among them that hold one category together, 0 in others; None
-    # where there are none, see `one_hot`
-    one_hot: Array | None = None
-    # (n_columns,), how many times the log-density of a column counts; None: all count once
-    weights: Array | None = None
-
-    @property
-    def counts(self) -> Array | None:
-        """How many values each column of numbers counts for; None: all count for one.
-
-        Those that hold one category together count for one, all together.
-        """
-        if self.one_hot is None:
-            return None
-        return namespace(self.one_hot).where(self.one_hot > 0, self.one_hot**2, 1.0)
-
-
-# Neither categories nor informative missingness.
-NO_MARGINS = Margins(np.arange(0), np.zeros(0))
 
 
 class Scaling(NamedTuple):
@@ -70,7 +41,7 @@ class Scaling(NamedTuple):
     scale: Array  # (n_features,)
     kept: np.ndarray  # (n_features,) columns of numbers that vary, on the host
     categorical: np.ndarray = np.arange(0)  # (n_categorical,) those of categories, on the host
-    margins: Margins = NO_MARGINS
+    column_model: ColumnModel = PLAIN
     # (n_features,), how the logarithms of columns are taken, see `logarithms`; centre and scale are
     # those of the logarithms. None where none is taken.
     shifts: Array | None = None
@@ -101,7 +72,7 @@ class Table(NamedTuple):
     pattern: Array | None  # (n_samples,), int
     patterns: Array | None  # (n_patterns, n_columns), same dtype as values
     codes: Array  # (n_samples, n_categorical), int: categories, numbered through; −1 is missing
-    margins: Margins
+    column_model: ColumnModel
     # (n_features, n_blocks), 1 where a column of numbers is in a group, which has one variance in
     # each component; None: there are no groups
     column_blocks: Array | None = None
@@ -127,10 +98,14 @@ class Table(NamedTuple):
     @property
     def n_values(self) -> float:
         """How many values a whole row counts for: one category in several columns counts once."""
-        xp, weights, counts = namespace(self.values), self.margins.weights, self.margins.counts
+        xp, weights, held = (
+            namespace(self.values),
+            self.column_model.weights,
+            self.column_model.values_held,
+        )
         if weights is None:
-            return self.observed.shape[1] + (0 if counts is None else float(xp.sum(counts - 1)))
-        more = 0.0 if counts is None else xp.sum(weights[: self.n_features] * (counts - 1))
+            return self.observed.shape[1] + (0 if held is None else float(xp.sum(held - 1)))
+        more = 0.0 if held is None else xp.sum(weights[: self.n_features] * (held - 1))
         return float(xp.sum(weights) + more)
 
     @property
@@ -138,16 +113,16 @@ class Table(NamedTuple):
         """How many of them are observed in each row (n_samples,)."""
         xp = namespace(self.values)
         count = xp.sum(xp.astype(self.observed, self.values.dtype), axis=1)
-        counts = self.margins.counts
-        if counts is None:
+        held = self.column_model.values_held
+        if held is None:
             return count
         seen = xp.astype(self.observed[:, : self.n_features], self.values.dtype)
-        return count + seen @ (counts - 1)
+        return count + seen @ (held - 1)
 
     @property
     def width(self) -> int:
         """About how many numbers a row's statistics hold."""
-        return 3 * self.n_features + self.codes.shape[1] + self.margins.column.shape[0]
+        return 3 * self.n_features + self.codes.shape[1] + self.column_model.column.shape[0]
 
 
 def fit_scaling(
@@ -216,7 +191,6 @@ def fit_scaling(
     if two_values:
         measured.append(xp.astype(sums[2, :] == 0, X.dtype))
     center, variance, *two = to_numpy(xp.stack(measured))
-    higher = shares_of_higher(low, high, center, two[0] > 0) if two_values else None
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
     share = None
     if np.any(informative):
@@ -224,9 +198,10 @@ def fit_scaling(
         share = _shares_observed(~xp.isnan(_take_columns(X, used)), X.dtype, weights)
         # A column that is never missing carries no information by that.
         share = np.where(np.broadcast_to(informative, X.shape[1])[used], share, 1.0)
-    margins = margins_of(counts, higher, share)
+    extreme = two[0] > 0 if two_values else None
+    model = kinds.measure(Measured(low, high, center, extreme, counts), share)
     spread = np.sqrt(variance)
-    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, shifts)
+    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, model, shifts)
     if column_blocks is not None:
         scaling = with_block_scales(scaling, column_blocks)
     return place_scaling(scaling, X)
@@ -234,13 +209,14 @@ def fit_scaling(
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     """Put what was measured on the host where `home` lies."""
-    measured = scaling.center, scaling.scale, scaling.shifts, *scaling.margins
+    measured = scaling.center, scaling.scale, scaling.shifts, *scaling.column_model
     parts: list[Any] = [None if part is None else asarray_like(part, home) for part in measured]
-    center, scale, shifts, *margins = parts
+    center, scale, shifts, *rest = parts
+    model = ColumnModel(*rest)
     if scaling.factors is not None:
         parts = [asarray_like(part, home) for part in scaling.factors]
         scaling = scaling._replace(factors=Factors(*parts))
-    return scaling._replace(center=center, scale=scale, shifts=shifts, margins=Margins(*margins))
+    return scaling._replace(center=center, scale=scale, shifts=shifts, column_model=model)
 
 
 def pick_shifts(shifts: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
@@ -291,12 +267,8 @@ def standardise(
     codes = _category_codes(X, scaling)
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
-    column, *shares = scaling.margins
-    cast: list[Any] = [
-        part if part is None else xp.astype(part, values.dtype, copy=False) for part in shares
-    ]
-    margins = Margins(column, *cast)
-    table = Table(values, observed, None, None, codes, margins)
+    model = scaling.column_model.astype(values.dtype)
+    table = Table(values, observed, None, None, codes, model)
     if scaling.factors is not None:
         table = with_scores(table, scaling.factors)
     return with_patterns(table) if patterns else table
@@ -327,14 +299,14 @@ def with_scores(table: Table, factors: Factors) -> Table:
         parts.append((xp.where(known, found, 0.0), known, left))
     scores, known, left = (xp.concat(part, axis=0) for part in zip(*parts, strict=True))
     observed = xp.concat([known, table.observed[:, d:]], axis=1)
-    margins = margins_of_scores(table.margins, d, factors.n_factors)
-    found = Table(scores, observed, None, None, table.codes, margins, unexplained=left)
+    model = model_of_scores(table.column_model, d, factors.n_factors)
+    found = Table(scores, observed, None, None, table.codes, model, unexplained=left)
     return table._replace(scores=found)
 
 
 def cells_of_factors(table: Table) -> tuple[Array, Array]:
     """Lay out what factors are of (n, .): numbers, and where those missing for a reason are."""
-    d, shares = table.n_features, table.margins.observed
+    d, shares = table.n_features, table.column_model.observed
     values, seen = table.values, table.observed[:, :d]
     if shares is None:
         return values, seen
@@ -344,17 +316,19 @@ def cells_of_factors(table: Table) -> tuple[Array, Array]:
     return xp.concat([values, indicators], axis=1), xp.concat([seen, known], axis=1)
 
 
-def margins_of_scores(margins: Margins, n_numbers: int, n_factors: int) -> Margins:
-    """Replace what margins say of numbers, which are scores now: these are all observed."""
-    xp, found = namespace(margins.frequencies), []
-    for part in (margins.observed, margins.weights):
+def model_of_scores(model: ColumnModel, n_numbers: int, n_factors: int) -> ColumnModel:
+    """Replace what is known of numbers, which are scores now: these are all observed."""
+    xp, found = namespace(model.frequencies), []
+    for part in (model.observed, model.weights):
         if part is None or part.shape[0] == n_numbers:
             found.append(None)
             continue
         ones = xp.ones(n_factors, dtype=part.dtype, device=device_of(part))
         found.append(xp.concat([ones, part[n_numbers:]]))
     observed, weights = found
-    return margins._replace(observed=observed, weights=weights, higher=None, one_hot=None)
+    return model._replace(
+        observed=observed, weights=weights, two_value_share=None, one_hot_weight=None
+    )
 
 
 def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
@@ -377,15 +351,12 @@ def with_block_scales(scaling: Scaling, blocks: np.ndarray) -> Scaling:
     Columns of a group that take two values count as numbers, not as categories. The scaling lies
     on the host; `groups` (n_features_in,) number the group of each column, −1 is none.
     """
-    mine, scale, margins = blocks[scaling.kept], np.array(scaling.scale), scaling.margins
+    mine, scale, model = blocks[scaling.kept], np.array(scaling.scale), scaling.column_model
     for block in np.unique(mine[mine >= 0]):
-        columns = mine == block
-        largest = scale[columns].max()
-        scale[columns] = np.sqrt(np.mean((scale[columns] / largest) ** 2)) * largest
-    if margins.higher is not None:
-        higher = np.where(mine >= 0, 0.0, to_numpy(margins.higher))
-        margins = margins._replace(higher=higher if higher.any() else None)
-    return scaling._replace(scale=scale, margins=margins)
+        own = mine == block
+        largest = scale[own].max()
+        scale[own] = np.sqrt(np.mean((scale[own] / largest) ** 2)) * largest
+    return scaling._replace(scale=scale, column_model=model.as_numbers(mine >= 0))
 
 
 def variance_floor(reg_covar: float, dtype: str) -> float:
@@ -473,18 +444,6 @@ def _shares_observed(observed: Array, dtype: Any, weights: Array | None) -> np.n
     return np.maximum(to_numpy(1 - weights @ (1 - seen) / xp.sum(weights)), 0.0)
 
 
-def shares_of_higher(low: Array, high: Array, mean: Array, extreme: Array) -> Array | None:
-    """Compute how common the higher value is in columns of numbers that take two; 0 in others.
-
-    All arrays are (n_features,); `extreme` says whether every value of a column is its lowest or
-    its highest. None if no column takes two values.
-    """
-    xp = namespace(mean)
-    shares = (mean - low) / (high - low)
-    two = extreme & (shares > _RAREST) & (shares < 1 - _RAREST)
-    return xp.where(two, shares, 0.0) if bool(xp.any(two)) else None
-
-
 def _count_categories(
     X: Array, columns: np.ndarray, weights: Array | None
 ) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -503,22 +462,12 @@ def _count_categories(
     return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
 
 
-def margins_of(
-    counts: Collection[np.ndarray], higher: Array | None, observed: Array | None = None
-) -> Margins:
-    """Turn the counts of the categories of columns into shares; columns count once each."""
-    column = np.repeat(np.arange(len(counts)), list(map(len, counts)))
-    raised = [np.maximum(each / each.sum(), _RAREST) for each in counts]
-    shares = np.concatenate([np.zeros(0), *(each / each.sum() for each in raised)])
-    return Margins(column, shares, observed, higher)
-
-
 def _category_codes(X: Array, scaling: Scaling) -> Array:
     """Number the categories of all columns through; −1 where one is missing."""
     xp = namespace(X)
     if len(scaling.categorical) == 0:
         return xp.zeros((X.shape[0], 0), dtype=xp.int64, device=device_of(X))
-    sizes = np.bincount(to_numpy(scaling.margins.column))
+    sizes = np.bincount(to_numpy(scaling.column_model.column))
     local = _take_columns(X, scaling.categorical)
     offset = asarray_like(np.cumsum(sizes) - sizes, X, dtype=local.dtype)
     return xp.astype(xp.where(xp.isnan(local), -1.0, local + offset), xp.int64)

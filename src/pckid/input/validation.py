@@ -13,7 +13,9 @@ from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
+from pckid.columns.log_number import NO_LOG
 from pckid.input import categories
+from pckid.input.arrangement import without_columns
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import (
@@ -23,11 +25,9 @@ from pckid.input.columns import (
     cells_of,
     convert_columns,
     frame_columns,
+    is_blocked,
 )
-from pckid.input.logarithms import NO_LOG
 
-# Libraries whose arrays and dataframes are collections of blocks.
-_BLOCKED = ("dask", "dask_expr")
 _ALL_WHOLE = 2.0**53  # up to here floats hold every whole number
 
 
@@ -41,6 +41,8 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     that `fit` did not see is missing.
     """
     X = plain_table(X)
+    if not reset:
+        X = without_columns(X, getattr(estimator, "_position_columns", ()))
     _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError(
@@ -80,12 +82,6 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     if not reset and scaling is not None and scaling.shifts is not None:
         _refuse_beyond_logs(estimator, values, scaling)
     return values
-
-
-def is_blocked(X: Any) -> bool:
-    """Return whether `X` comes in blocks, as a dask array or a data set of pyarrow does."""
-    module = type(X).__module__  # nothing is imported
-    return module.partition(".")[0] in _BLOCKED or module == "pyarrow._dataset"
 
 
 def block_values(X: Any) -> np.ndarray:

@@ -59,8 +59,8 @@ def score_own_rows(table: Table, factors: Factors) -> Table:
 def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
     """Take the cells of a table to the host."""
     values, seen = map(to_numpy, cells_of_factors(table))
-    d, margins, columns = table.n_features, table.margins, np.ones(values.shape[1])
-    for part in (margins.weights, margins.counts):
+    d, model, columns = table.n_features, table.column_model, np.ones(values.shape[1])
+    for part in (model.weights, model.values_held):
         if part is not None:
             columns[:d] *= to_numpy(part)[:d]
     rows = np.ones(len(values)) if weights is None else weights

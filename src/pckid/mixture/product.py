@@ -6,9 +6,9 @@ number of components is one matrix product, and so is the M-step. Rows that shar
 missingness carry one indicator column per pattern in place of [m, 1]; `link` has what each of
 these columns stands for.
 
-Columns of numbers that take only two values have a probability in place of mean and variance, which
-`Parameters.means` holds in standardised units; its logarithm is linear in x. Where several of them
-hold one category together, one of which each row has, they count as that category.
+What a column emits is its kind's affair, see `columns`: the coefficients of x², x, e and m, and how
+sums over rows become parameters. Where columns of two values have a probability in place of a mean
+and a variance, `Parameters.means` holds it in standardised units.
 
 Where missingness is informative, m has a Bernoulli distribution in each component, which changes
 the coefficients of m and the constant, and nothing else.
@@ -29,7 +29,6 @@ share the rows of one table, of which only those of its subsample have a weight.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from pckid._utils.arrays import (
@@ -43,7 +42,10 @@ from pckid._utils.arrays import (
     times_shared,
     times_transposed,
 )
-from pckid.input.table import Margins, Table, take
+from pckid.columns import kinds
+from pckid.columns.base import Numbers
+from pckid.columns.model import ColumnModel
+from pckid.input.table import Table, take
 from pckid.mixture.em import Responsibilities, holds_rows, log_weights
 
 STACKABLE = True
@@ -51,10 +53,6 @@ MIXED = True
 MATRICES = False
 SPHERICAL = False
 TIED = False
-_LOG_2PI = math.log(2 * math.pi)
-# Most components hold few rows: with a whole row of prior, categories that all of these share would
-# tell less than the same column coded as a number does. From 0.01 to 0.3 the labels hardly differ.
-_PRIOR_ROWS = 0.1
 # A few rows say little about missingness: with one row of prior, values missing at random cost
 # accuracy.
 _PRIOR_ROWS_OBSERVED = 5.0
@@ -70,7 +68,7 @@ class Statistics(NamedTuple):
     n_features: int
     n_columns: int  # of the table: numbers and categories
     tail: int  # which column of F is the first of [m, 1], or of the patterns
-    margins: Margins
+    model: ColumnModel
     n_counted: int  # how many rows count in a mixture, all together
     column_blocks: Array | None = None  # (n_features, n_blocks), as in `Table`
     columns: Array | None = None  # (n_mixtures, n_columns, n_samples), Fᵀ where it is laid out
@@ -109,7 +107,7 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
         link = xp.concat([table.patterns, one[:1, :] + 0 * table.patterns[:, :1]], axis=1)
         known = xp.arange(n_patterns, dtype=table.pattern.dtype, device=device_of(x))
         indicators = [xp.astype(table.pattern[:, None] == known, x.dtype)]
-    column, kind = table.margins.column, table.codes.dtype
+    column, kind = table.column_model.column, table.codes.dtype
     index = xp.arange(column.shape[0], dtype=kind, device=device_of(x))
     categories = xp.astype(xp.take(table.codes, column, axis=1) == index, x.dtype)
     F = xp.concat([x * x, x, categories, *indicators], axis=1)
@@ -123,7 +121,7 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
         table.n_features,
         table.observed.shape[1],
         2 * table.n_features + column.shape[0],
-        table.margins,
+        table.column_model,
         shape[1],
         table.column_blocks,
         columns,
@@ -134,29 +132,21 @@ def filled(stats: Statistics) -> Array:
     """Return the rows, means where nothing was observed (m, n, n_features + n_categories).
 
     Squared distances count as many times as the log-densities of their columns, which else count
-    alike: two rows drawn at random are at a squared distance of 2 on average in a standardised
-    column of numbers, and in the indicators of a column of categories divided by √(1 − Σ p²).
+    alike.
     """
     xp, rows = namespace(stats.rows), stats.rows
-    d = stats.n_features
-    numbers, one_hot = rows[..., d : 2 * d], stats.margins.one_hot
-    weights = stats.margins.weights
-    roots = None if weights is None else xp.sqrt(weights)
-    if one_hot is not None:
-        numbers = numbers * xp.where(one_hot > 0, one_hot, 1.0)
+    d, model = stats.n_features, stats.model
+    roots = None if model.weights is None else xp.sqrt(model.weights)
+    numbers = kinds.number_distances(model, rows[..., d : 2 * d])
     if roots is not None:
         numbers = numbers * roots[:d]
     if stats.tail == 2 * d:
         return numbers
-    column, shares = stats.margins.column, stats.margins.frequencies
-    index = xp.arange(stats.n_columns - d, dtype=column.dtype, device=device_of(rows))
-    belongs = xp.astype(index[:, None] == column, rows.dtype)
-    scale = take_along(1 / xp.sqrt(1 - belongs @ (shares * shares)), column)
-    if roots is not None:
-        scale = scale * take_along(roots[d:], column)
     e = rows[..., 2 * d : stats.tail]
-    missing = take_along(1 - e @ xp.matrix_transpose(belongs), column, axis=-1)
-    return xp.concat([numbers, (e + missing * shares) * scale], axis=-1)
+    e, scale = kinds.category_distances(model, stats.n_columns - d, e)
+    if roots is not None:
+        scale = scale * take_along(roots[d:], model.column)
+    return xp.concat([numbers, e * scale], axis=-1)
 
 
 def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
@@ -168,10 +158,10 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     share = 1 / xp.where(total > 0, total, 1.0)[..., None]
     means = moments[..., d : 2 * d] * share
     variances = moments[..., :d] * share - means * means
-    empty, weights = (total <= 0)[..., None], stats.margins.weights
+    empty, weights = (total <= 0)[..., None], stats.model.weights
     centers = centers[..., :d] if weights is None else centers[..., :d] / xp.sqrt(weights[:d])
     means, variances = xp.where(empty, centers, means), xp.where(empty, 1.0, variances)
-    shares = stats.margins.frequencies
+    shares = stats.model.frequencies
     return _to_parameters(stats, moments, (total, seen), means, variances, shares)
 
 
@@ -231,17 +221,9 @@ def conditional_means(stats: Statistics, params: Parameters) -> Array:
     return xp.where(seen > 0.5, stats.rows[..., d : 2 * d], params.means[0, :, None, :])
 
 
-def component_variances(params: Parameters, margins: Margins) -> Array:
-    """Compute the variance of each column within each component, of shape (m, g, d).
-
-    In a column that takes two values, with probability p of the higher one, it is p (1 − p) times
-    the square of the gap between them.
-    """
-    if margins.higher is None:
-        return params.covariances
-    _, gap, chance = _two_values(params.means, margins.higher)
-    variances = chance * (1 - chance) * gap**2
-    return namespace(variances).where(margins.higher > 0, variances, params.covariances)
+def component_variances(params: Parameters, model: ColumnModel) -> Array:
+    """Compute the variance of each column of numbers within each component (m, g, d)."""
+    return kinds.number_variances(model, Numbers(params.means, params.covariances))
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -251,26 +233,20 @@ def n_parameters(n_components: int, n_features: int) -> int:
 
 def coefficients(stats: Statistics, params: Parameters) -> Array:
     """Stack B so that B Fᵀ is the log-joint (m, g, n_columns of F), for any rows of a table."""
-    xp = namespace(params.means)
-    precision = 1 / params.covariances
-    scaled = params.means * precision
-    seen = -0.5 * (params.means * scaled - xp.log(precision) + _LOG_2PI)
+    xp, model = namespace(params.means), stats.model
     constant = params.log_weights[..., None]
-    blocks = [-0.5 * precision, scaled]
-    if stats.margins.higher is not None:
-        two = params.means, stats.margins.higher, stats.margins.one_hot
-        *blocks, seen = _of_two_values(*two, [*blocks, seen])
+    *blocks, seen = kinds.number_coefficients(model, Numbers(params.means, params.covariances))
     if params.categories.shape[-1]:
-        blocks.append(xp.log(params.categories))
+        blocks.append(kinds.category_coefficients(model, params.categories))
         # Of a category only which one it is counts, not that it is observed.
         shape = (*seen.shape[:2], stats.n_columns - stats.n_features)
         seen = xp.concat([seen, xp.zeros(shape, dtype=seen.dtype, device=device_of(seen))], axis=-1)
-    if stats.margins.observed is not None:
-        log_odds, hidden = _log_odds(params.observed, stats.margins.observed, stats.margins)
+    if model.observed is not None:
+        log_odds, hidden = _log_odds(params.observed, model.observed, model)
         seen, constant = seen + log_odds, constant + hidden
-    weights, d = stats.margins.weights, stats.n_features
+    weights, d = model.weights, stats.n_features
     if weights is not None:
-        of_categories = take_along(weights[d:], stats.margins.column)
+        of_categories = take_along(weights[d:], model.column)
         each = [weights[:d], weights[:d], of_categories]
         blocks = [block * weight for block, weight in zip(blocks, each, strict=False)]
         seen = seen * weights
@@ -278,35 +254,6 @@ def coefficients(stats: Statistics, params: Parameters) -> Array:
     if stats.link is not None:
         tail = tail @ xp.matrix_transpose(stats.link)
     return xp.concat([*blocks, tail], axis=-1)
-
-
-def _of_two_values(
-    means: Array, higher: Array, one_hot: Array | None, others: list[Array]
-) -> list[Array]:
-    """Replace the coefficients of x², x and m (m, g, d) in columns that take two values.
-
-    With a share q of the higher value these are at −√(q/(1−q)) and √((1−q)/q), and a component of
-    mean μ has the higher one with probability p = q + μ √(q(1−q)). Its logarithm is linear in x.
-    In columns that hold one category together, the one of the higher value tells all: the lower
-    values count nothing, and what is left is the logarithm of the category's probability.
-    """
-    xp = namespace(means)
-    share, gap, chance = _two_values(means, higher, float(xp.finfo(means.dtype).eps))
-    lower = xp.log(1 - chance)
-    if one_hot is not None:
-        lower = xp.where(one_hot > 0, 0.0, lower)
-    slope = (xp.log(chance) - lower) / gap
-    constant = lower + slope * gap * share
-    mine = (xp.zeros_like(means), slope, constant)
-    return [xp.where(higher > 0, *each) for each in zip(mine, others, strict=True)]
-
-
-def _two_values(means: Array, higher: Array, eps: float = 0.0) -> tuple[Array, Array, Array]:
-    """Compute the share of the higher value (d,), the gap (d,) and its probabilities (m, g, d)."""
-    xp = namespace(means)
-    share = xp.where(higher > 0, higher, 0.5)
-    gap = 1 / xp.sqrt(share * (1 - share))
-    return share, gap, xp.clip(share + means / gap, eps, 1 - eps)
 
 
 def _to_parameters(
@@ -323,11 +270,9 @@ def _to_parameters(
     as the probabilities `categories`.
     """
     xp, blocks, (total, seen) = namespace(means), stats.column_blocks, totals
-    higher, shares_observed = stats.margins.higher, stats.margins.observed
+    shares_observed = stats.model.observed
     n_rows, observed = total[..., None], seen[..., :0]
-    if higher is not None:
-        # Columns that take two values are drawn to the mean of all rows.
-        means = xp.where(higher > 0, means * (n_rows / (n_rows + _PRIOR_ROWS)), means)
+    means, variances = kinds.update_numbers(stats.model, n_rows, Numbers(means, variances))
     if blocks is not None:
         shared = (variances @ blocks / xp.sum(blocks, axis=0)) @ xp.matrix_transpose(blocks)
         variances = xp.where(xp.any(blocks > 0, axis=1), shared, variances)
@@ -354,16 +299,15 @@ def _category_probabilities(
 
     A missing category counts as the probabilities `old`, and the prior as a tenth of a row.
     """
-    if stats.margins.column.shape[0] == 0:
+    column, n_rows = stats.model.column, total[..., None]
+    if column.shape[0] == 0:
         return moments[..., :0]
     counts = moments[..., 2 * stats.n_features : stats.tail]
-    unseen = total[..., None] - seen[..., stats.n_features :]
-    hidden = namespace(moments).take(unseen, stats.margins.column, axis=-1)
-    counts = counts + clip(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
-    return counts / (total[..., None] + _PRIOR_ROWS)
+    hidden = namespace(moments).take(n_rows - seen[..., stats.n_features :], column, axis=-1)
+    return kinds.update_categories(stats.model, n_rows, counts + clip(hidden, 0.0) * old)
 
 
-def _log_odds(observed: Array, shares: Array, margins: Margins) -> tuple[Array, Array]:
+def _log_odds(observed: Array, shares: Array, model: ColumnModel) -> tuple[Array, Array]:
     """Turn probabilities of being observed (m, g, D) into coefficients of m and of the constant.
 
     A column of which a share (D,) of 1 was observed in training carries no information, also where
@@ -371,14 +315,14 @@ def _log_odds(observed: Array, shares: Array, margins: Margins) -> tuple[Array, 
     Columns that hold one category together are missing together, and count as one: their squared
     weights add up to 1. The weights of columns are in the constant alone.
     """
-    xp, counts = namespace(observed), margins.counts
+    xp, held = namespace(observed), model.values_held
     eps = float(xp.finfo(observed.dtype).eps)
     chance = xp.clip(observed, eps, 1 - eps)
     hidden = xp.where(shares < 1, xp.log(1 - chance), 0.0)
     log_odds = xp.where(shares < 1, xp.log(chance), 0.0) - hidden
-    if counts is not None:
-        counts = xp.concat([counts, xp.ones_like(shares[counts.shape[0] :])])
-        log_odds, hidden = log_odds * counts, hidden * counts
-    if margins.weights is not None:
-        hidden = hidden * margins.weights
+    if held is not None:
+        held = xp.concat([held, xp.ones_like(shares[held.shape[0] :])])
+        log_odds, hidden = log_odds * held, hidden * held
+    if model.weights is not None:
+        hidden = hidden * model.weights
     return log_odds, xp.sum(hidden, axis=-1)[..., None]

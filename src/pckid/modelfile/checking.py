@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
+from pckid.ensemble.feature_map import WEIGHTINGS
 from pckid.exceptions import PckidModelError
 from pckid.modelfile.container import Arrays
 
@@ -37,6 +38,7 @@ FACTS: dict[str, Any] = {
     "n_features": is_count,
     "feature_names": [(str,)],
     "dtype": FLOATS.__contains__,
+    "weighting": lambda value: isinstance(value, str) and value in WEIGHTINGS,
     "sizes": [is_count],
     "starts": [is_count],
     "cluster_sizes": [is_count],

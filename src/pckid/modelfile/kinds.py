@@ -13,15 +13,19 @@ import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PCKID
+from pckid.columns import kinds
+from pckid.columns.base import Stored
+from pckid.columns.log_number import NO_LOG
+from pckid.columns.model import from_file, to_file
 from pckid.describe.row_summary import N_BINS, RowSummary
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
-from pckid.input.logarithms import NO_LOG
-from pckid.input.table import Margins, Scaling
-from pckid.input.validation import column_name, is_blocked
+from pckid.input.columns import is_blocked
+from pckid.input.table import Scaling
+from pckid.input.validation import column_name
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
@@ -49,6 +53,14 @@ _COUNT = Spec("", _FLOAT64, 0.0)
 _SHARE = Spec("", _FLOAT64, 0.0, 1.0)
 _POSITIVE = Spec("", _FLOAT64, _MIN_NORMAL, _MAX_FLOAT)
 _MATRICES = Spec("mixtures components kept kept", low=-_MAX_VARIANCE, high=_MAX_VARIANCE)
+
+
+def _of_column(each: Stored) -> Spec:
+    """Turn what a kind of column says of an array into what is checked."""
+    types = ("int64",) if each.integer else _FLOAT64
+    return Spec(each.sizes, types, each.low, each.high, each.optional)
+
+
 ARRAYS: dict[str, dict[str, Spec]] = {
     "scaling": {
         "kept": _INDEX.of("kept"),
@@ -58,11 +70,8 @@ ARRAYS: dict[str, dict[str, Spec]] = {
         "shifts": Spec("kept", _FLOAT64, NO_LOG, 1.0, optional=True),
     },
     "margins": {
-        "column": _INDEX.of("categories"),
-        "frequencies": _SHARE.of("categories"),
+        **{name: _of_column(each) for name, each in kinds.stored().items()},
         "observed": _SHARE.of("columns", optional=True),
-        "higher": _SHARE.of("kept", optional=True),
-        "one_hot": _SHARE.of("kept", optional=True),
         "weights": _POSITIVE.of("columns", optional=True),
     },
     "mixture": {
@@ -108,6 +117,9 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
         named |= _fields(f"stack{index}", stack)
         sizes.append(stack.log_weights.shape[1])
     facts: Facts = {"dtype": kernel.dtype, "sizes": sizes}
+    if kernel.weighting != estimator.weighting:
+        # What was fitted, where another weighting was set since.
+        facts["weighting"] = kernel.weighting
     if isinstance(estimator.n_inits, str):
         facts["starts"] = [kernel.ensemble.n_inits]
     for j, known in categories.items():
@@ -135,7 +147,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     require(inside, "its groups have other columns.")
     estimator._categories, estimator._column_groups = categories, groups
     scaling = _read_scaling(reader, n_features, categories)
-    fit = (scaling.margins.observed is not None) == estimator._informative
+    fit = (scaling.column_model.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
     sizes, largest = take_fact(facts, "sizes"), largest_size(estimator.max_components, 2**62)
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
@@ -151,7 +163,8 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
         _read_mixtures(reader, f"stack{index}", kind, (n_inits, size), scaling, dtype)
         for index, size in enumerate(sizes)
     )
-    estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, estimator.weighting)
+    weighting = take_fact(facts, "weighting", estimator.weighting)
+    estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, weighting)
     estimator._n_features_out = estimator._kernel.ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
 
@@ -260,15 +273,16 @@ KINDS = {
 
 def _fields(prefix: str, state: Any) -> Named:
     """Name the arrays of a tuple; what is None, or holds nothing, is not stored."""
-    return {
-        f"{prefix}.{key}": v
-        for key, v in state._asdict().items()
-        if 0 not in getattr(v, "shape", (0,))
-    }
+    return _name(prefix, state._asdict())
+
+
+def _name(prefix: str, arrays: Named) -> Named:
+    """Name arrays; what is no array, or holds nothing, is not stored."""
+    return {f"{prefix}.{k}": v for k, v in arrays.items() if 0 not in getattr(v, "shape", (0,))}
 
 
 def _scaling_fields(scaling: Scaling) -> Named:
-    return _fields("scaling", scaling) | _fields("margins", scaling.margins)
+    return _fields("scaling", scaling) | _name("margins", to_file(scaling.column_model))
 
 
 def _read_scaling(
@@ -290,22 +304,22 @@ def _read_scaling(
     require(bool(np.isin(categorical, named).all()), "a column of categories lacks its categories.")
     sizes = [len(categories[j]) for j in categorical.tolist()]
     reader.sizes |= {"columns": n_kept + n_categorical, "categories": sum(sizes)}
-    margins: Any = Margins(**reader.take_all("margins", ARRAYS["margins"]))
+    model: Any = from_file(reader.take_all("margins", ARRAYS["margins"]))
     column = np.repeat(np.arange(len(sizes)), sizes)
-    require(np.array_equal(margins.column, column), "its categories do not fit its columns.")
-    check_shares(margins.frequencies[None, :], column, "margins.frequencies")
-    return Scaling(**found, margins=margins)
+    require(np.array_equal(model.column, column), "its categories do not fit its columns.")
+    check_shares(model.frequencies[None, :], column, "margins.frequencies")
+    return Scaling(**found, column_model=model)
 
 
 def _read_mixtures(
     reader: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
-    margins, family = scaling.margins, FAMILIES[kind]
+    model, family = scaling.column_model, FAMILIES[kind]
     reader.sizes |= {
         "mixtures": size[0],
         "components": size[1],
-        "observed": 0 if margins.observed is None else reader.sizes["columns"],
+        "observed": 0 if model.observed is None else reader.sizes["columns"],
     }
     schema = {key: ARRAYS["mixture"][key] for key in family.Parameters._fields}
     if family.MATRICES:
@@ -318,7 +332,7 @@ def _read_mixtures(
     require(add_up, f"the array {prefix}.log_weights holds no weights.")
     if family.MATRICES:
         check_covariances(found.covariances, f"{prefix}.covariances")
-    column = to_numpy(margins.column)
+    column = to_numpy(model.column)
     if family.MIXED and len(column):
         chances = found.categories.reshape(-1, len(column))
         check_shares(chances, column, f"{prefix}.categories")

@@ -105,7 +105,7 @@ class NumberProfile(_Column):
 
     def write(self, value: float) -> str:
         """Write a value with as many decimals as the column needs."""
-        plain = not self.form or self.form in DATE_KINDS
+        value, plain = float(value), not self.form or self.form in DATE_KINDS
         if self.form in DATE_KINDS or self.decimals > 6 or abs(value) >= 1e15:
             return write_quantity(value, self.form)
         text = f"{abs(value):,.{self.decimals}f}"

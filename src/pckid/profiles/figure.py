@@ -6,16 +6,15 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.figures.colours import TINTS, cluster_colour
+from pckid.figures.figure import Figure, Placed
 from pckid.figures.marks import (
     FONT,
     Axis,
     Bars,
-    Figure,
     Labels,
     Line,
     Mark,
     Panel,
-    Placed,
     cluster_dots,
     histogram_area,
     text_width,
@@ -37,7 +36,7 @@ def strip(profile: "Profile", column: Column, width: float = STRIP) -> Panel | N
     By a histogram each, of many clusters by a line over the middle half with a sign at the median.
     None where there is nothing to draw.
     """
-    order = [head.number for head in profile.clusters]
+    order = [(head.number, head.sign) for head in profile.clusters]
     is_line = isinstance(column, NumberProfile) and (len(order) > MAX_HISTOGRAMS or column.is_mean)
     marks = _lines(column, order) if is_line else _histograms(column, order)  # type: ignore[arg-type]
     if not marks or not len(order):
@@ -50,27 +49,27 @@ def strip(profile: "Profile", column: Column, width: float = STRIP) -> Panel | N
     return Panel(marks, x, y, width, each * len(order) + 4, around=4.0 if is_line else 2.0)
 
 
-def _histograms(column: Column, order: list[int]) -> list[Mark]:
+def _histograms(column: Column, order: list[tuple[int, int]]) -> list[Mark]:
     if not column.bars.size or not column.bars.any():
         return []
     scale, marks = -0.85 / column.bars.max(), list[Mark]()
-    for place, cluster in enumerate(order, 1):
+    for place, (cluster, sign) in enumerate(order, 1):
         base = np.array([place, place])
         marks.append(Line(column.edges[[0, -1]], base, "line", 1))
-        shares, fill = column.bars[cluster], cluster_colour(cluster)
+        shares, fill = column.bars[cluster], cluster_colour(sign)
         marks.append(histogram_area(column.edges, shares, place, scale, fill))
     return marks
 
 
-def _lines(column: NumberProfile, order: list[int]) -> list[Mark]:
+def _lines(column: NumberProfile, order: list[tuple[int, int]]) -> list[Mark]:
     marks = list[Mark]()
-    for place, cluster in enumerate(order):
+    for place, (cluster, sign) in enumerate(order):
         ends, y = np.array([column.low[cluster], column.high[cluster]]), place + 0.5
         if np.isfinite(ends).all():
-            colour = cluster_colour(cluster)
+            colour = cluster_colour(sign)
             marks.append(Line(ends, np.array([y, y]), colour, 2, opacity=0.6))
             x = np.array([column.middle[cluster]])
-            marks.append(cluster_dots(x, np.array([y]), np.array([cluster]), 2.4, [colour]))
+            marks.append(cluster_dots(x, np.array([y]), np.array([sign]), 2.4, [colour]))
     return marks
 
 
@@ -153,7 +152,7 @@ def _head(profile: "Profile", across: np.ndarray, top: float) -> list[Mark]:
     names = [brief(head.name, 12) for head in heads]
     if len(heads) > MAX_WIDE:
         names = [brief(head.name.removeprefix("Cluster "), 8) for head in heads]
-    numbers = np.array([head.number for head in heads])
+    numbers = np.array([head.sign for head in heads])
     signs = right - [text_width(name) + 10 for name in names]
     fills = [cluster_colour(number) for number in numbers]
     marks.append(cluster_dots(signs, y - 42, numbers, 5, fills))

@@ -12,7 +12,7 @@ import numpy as np
 
 from pckid._utils.text import brief, counted
 from pckid.figures.colours import N_COLOURS, style_sheet
-from pckid.figures.marks import Figure
+from pckid.figures.figure import Figure
 from pckid.figures.svg import sign_path, to_svg
 from pckid.profiles.columns import Cell, Column, NumberProfile
 from pckid.profiles.figure import strip
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pckid.profiles.profile import ClusterHead, Profile
 
 MAX_NARROW = 3  # clusters that stand beside each other on a phone
+_DOUBTFUL = 0.5  # clusters found again in a smaller share of the halves are marked
 _LONG = 9  # letters of a cell
 MAX_STRIPS = 60  # columns that have one in a page
 GLYPHS = "●■▲◆★✚▼✖✱⬢"  # the signs as letters
@@ -262,10 +263,13 @@ def _head(profile: "Profile", page: bool) -> str:
 
 def _cluster_head(profile: "Profile", head: "ClusterHead", page: bool) -> str:
     name = escape(brief(head.name, 60))
-    colour, sign = head.number % N_COLOURS, write_sign(head.number)
+    colour, sign = head.sign % N_COLOURS, write_sign(head.sign)
     again = write_again(profile, head)
-    doubtful = " doubtful" if head.found_again is not None and head.found_again < 0.5 else ""
+    if head.found_again is not None and head.found_again < _DOUBTFUL:
+        again = f'<em class="doubtful">{again}</em>'
     lines = [f"<span>{part}</span>" for part in (write_sizes(profile, head), again) if part]
+    if head.note:
+        lines.append(f'<span class="aside">{escape(brief(head.note, 70))}</span>')
     named = name.removeprefix("Cluster ")
     word = '<span class="word">Cluster </span>' if named != name and named.isdigit() else ""
     title = f'{sign} <bdi data-name="{head.number}">{word}{named if word else name}</bdi>'
@@ -276,7 +280,7 @@ def _cluster_head(profile: "Profile", head: "ClusterHead", page: bool) -> str:
             f'aria-label="Rename cluster {head.number}">✎</button>'
         )
     return (
-        f'<th scope="col" class="c{colour}{doubtful}" data-cluster="{head.number}">'
+        f'<th scope="col" class="c{colour}" data-cluster="{head.number}">'
         f'<div class="title">{title}</div><div class="u">{"".join(lines)}</div></th>'
     )
 
@@ -320,9 +324,9 @@ def _row(profile: "Profile", line: TableLine, picture: str = "", n_parts: int = 
 
 def _cell(cell: Cell, head: "ClusterHead") -> str:
     tint = "" if not cell.level else f" {'hi' if cell.level > 0 else 'lo'}{abs(cell.level)}"
-    label = f"{GLYPHS[head.number % len(GLYPHS)]} {head.number}"
+    label = f"{GLYPHS[head.sign % len(GLYPHS)]} {head.number}"
     return (
-        f'<td class="c{head.number % N_COLOURS}{tint}" data-cluster="{head.number}" '
+        f'<td class="c{head.sign % N_COLOURS}{tint}" data-cluster="{head.number}" '
         f'data-label="{label}">{_inner(cell)}</td>'
     )
 

@@ -12,13 +12,13 @@ from pckid.describe.categories import CategoryFeature, find_category_orders
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import NamedFeatures, name_differences
 from pckid.describe.rows import own_labels, to_matrix
-from pckid.figures.draw import draw_figure, save_figure
-from pckid.figures.svg import to_svg
+from pckid.figures.figure import Figure
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import list_orders
 from pckid.input.validation import feature_names
-from pckid.profiles import figure, layout
+from pckid.profiles import layout
 from pckid.profiles.columns import Column, describe_categories, describe_numbers
+from pckid.profiles.figure import profile_figure
 
 MAX_SHOWN = 15
 
@@ -36,13 +36,19 @@ class ClusterHead:
         Of the rows that have a cluster.
     found_again : float or None
         The share of random halves of the rows in which it is found again; None if not assessed.
+    sign : int
+        Which sign and colour it has: those of its number, or of the cluster that it stands for.
+    note : str
+        What else to know of it.
     """
 
     number: int
     name: str
     n_rows: int
     share: float
-    found_again: float | None = None
+    found_again: float | None
+    sign: int
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,7 +154,7 @@ class Profile:
         -------
         svg : str
         """
-        return to_svg(self.figure(max_columns), "grey" if grey else "light")
+        return self.figure(max_columns).to_svg("grey" if grey else "light")
 
     def plot(self, max_columns: int | None = MAX_SHOWN) -> Any:
         """Draw the table with matplotlib.
@@ -162,7 +168,7 @@ class Profile:
         -------
         figure : matplotlib.figure.Figure
         """
-        return draw_figure(self.figure(max_columns))[0].figure
+        return self.figure(max_columns).plot()
 
     def savefig(
         self,
@@ -185,11 +191,11 @@ class Profile:
         dpi : int, default=300
             Dots per inch, where the kind has dots.
         """
-        save_figure(self.figure(max_columns), path, grey=grey, dpi=dpi)
+        self.figure(max_columns).savefig(path, grey=grey, dpi=dpi)
 
-    def figure(self, max_columns: int | None = MAX_SHOWN) -> Any:
-        """Describe the figure, as `pckid.figures` draws it."""
-        return figure.profile_figure(self.head(max_columns or len(self.columns)))
+    def figure(self, max_columns: int | None = MAX_SHOWN) -> Figure:
+        """Describe the figure of so many columns."""
+        return profile_figure(self.head(max_columns or len(self.columns)))
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -288,12 +294,14 @@ def make_profile(
         if not graded:
             column = replace(column, chance=np.full(len(items), np.inf))
         columns.append(column)
+    # What was found of other clusters says nothing of these.
+    found_of = assessment if assessment and assessment.n_clusters == len(ranked) else None
     return Profile(
-        _heads(own, list(titles or cluster_titles(estimator)), assessment),
+        _heads(own, list(titles or cluster_titles(estimator)), found_of),
         columns,
-        _groups(assessment, len(ranked)),
+        _groups(found_of),
         thing,
-        assessment.n_resamples if assessment is not None else 0,
+        found_of.n_resamples if found_of else 0,
     )
 
 
@@ -301,7 +309,7 @@ def _heads(labels: np.ndarray, titles: list[str], assessment: Any) -> list[Clust
     """Say how large the clusters are and how often they are found again, those of a group first."""
     sizes = np.bincount(labels, minlength=len(titles)).tolist()
     again = None if assessment is None else assessment.cluster_recovery
-    groups = _groups(assessment, len(titles)) or [list(range(len(titles)))]
+    groups = _groups(assessment) or [list(range(len(titles)))]
     return [
         ClusterHead(
             number,
@@ -309,14 +317,15 @@ def _heads(labels: np.ndarray, titles: list[str], assessment: Any) -> list[Clust
             sizes[number],
             sizes[number] / max(len(labels), 1),
             None if again is None else float(again[number]),
+            number,
         )
         for group in groups
         for number in group
     ]
 
 
-def _groups(assessment: Any, n_clusters: int) -> list[list[int]]:
+def _groups(assessment: Any) -> list[list[int]]:
     """List the clusters of each group with gaps around it, if one has several; else none."""
-    if assessment is None or assessment.answer != "groups" or n_clusters != assessment.n_clusters:
+    if assessment is None or assessment.answer != "groups":
         return []
-    return list(assessment.groups) if assessment.n_separated < n_clusters else []
+    return list(assessment.groups) if assessment.n_separated < assessment.n_clusters else []

@@ -1,12 +1,14 @@
 """Clusters against groups that were known beforehand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from pckid._utils.text import join_words
 from pckid.metrics import Agreement, agreement_of_counts
+from pckid.profiles.profile import Profile
 
 MAX_GROUPS = 20
 
@@ -43,6 +45,16 @@ def compare_known(known: list[str] | None, labels: np.ndarray) -> KnownGroups | 
     np.add.at(counts, (codes, labels[both]), 1)
     agreement = agreement_of_counts(counts, names.tolist())
     return agreement and KnownGroups(names.tolist(), counts, agreement, int(both.sum()))
+
+
+def with_known(profile: Profile, found: KnownGroups) -> Profile:
+    """Write above each cluster of a profile the group that most of its rows are of."""
+    heads = []
+    for head in profile.clusters:
+        common = found.commonest(head.number)
+        note = "" if common is None else f"{common[1]:.0%} {common[0]}"
+        heads.append(replace(head, note=note))
+    return replace(profile, clusters=heads)
 
 
 def write_agreement(found: Agreement, titles: Sequence[str]) -> str:

@@ -8,7 +8,9 @@ from typing import Any
 from pckid._utils.files import atomic_file, check_target
 from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess
 from pckid.describe.rows import own_labels
+from pckid.figures.figure import Figure
 from pckid.outcomes import OutcomeComparison
+from pckid.reporting.figures import list_figures
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, describe_rows, summarise
 
@@ -21,12 +23,17 @@ class Report:
     Parameters
     ----------
     summary : Summary
-        Everything that the report shows, with the displays of `pckid.plots` among it: `map`,
-        `kernel`, `missingness`, `spectrum` and `profile` each have a `plot`.
+        Everything that the report shows: its `profile`, as from `pckid.profile`, and displays of
+        `pckid.plots` among it.
     """
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
+
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        """Every figure of the page by its name; each has a `plot` and a `savefig`."""
+        return list_figures(self.summary)
 
     @cached_property
     def html(self) -> str:

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -11,59 +11,57 @@ import numpy as np
 
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
-from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
-from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
-from pckid.say.verdict import mark_verdict
+from pckid.figures.colours import style_sheet
+from pckid.profiles.layout import read_style, write_sign, write_table
+from pckid.profiles.profile import MAX_SHOWN
+from pckid.profiles.words import describe_tints
+from pckid.reporting.figures import (
+    MAX_PICTURE_COLUMNS,
+    choose_dots,
+    list_figures,
+    observed_range,
+)
+from pckid.reporting.payload import pack_data
+from pckid.reporting.summary import MAX_LISTED_COLUMNS, Summary
+from pckid.say.verdict import mark_verdict, write_null_p
 
 MAX_LISTED_CELLS = 10
 
-LIBRARIES = ("d3.min.js", "plot.min.js")
 SCRIPTS = (
-    "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "series.js",
-    "figures.js", "main.js",
+    "data.js", "store.js", "profile.js", "map.js", "rows.js", "series.js", "figures.js", "main.js",
 )  # fmt: skip
-
-# Observable Plot puts this style into every chart; the policy has to know it.
-_CHART_STYLE = """:where(.chart) {
-  --plot-background: white;
-  display: block;
-  height: auto;
-  height: intrinsic;
-  max-width: 100%;
-}
-:where(.chart text),
-:where(.chart tspan) {
-  white-space: pre;
-}"""
 
 
 def render(summary: Summary) -> str:
     """Turn a summary into a page of HTML."""
-    style, scripts = _read_installed("templates/style.css"), _scripts()
+    style, script, figures = _style(), _script(), list_figures(summary)
     choice, drops = summary.choice, -np.diff(summary.spectrum.eigenvalues)
     next_best = [k for k in choice.ranked if k != choice.n_clusters] if choice else []
     return _template().render(
         summary=summary,
+        figures=figures,
+        table=partial(write_table, page=True),
+        tints=describe_tints(summary.profile),
         title=summary.titles.__getitem__,
         mark=mark_verdict(summary.assessment),
-        data=pack_charts(summary),
+        data=pack_data(summary, figures),
         numbers=sorted(
-            [len(summary.clusters), *(len(each.clusters) for each in summary.other_numbers)]
+            [len(summary.clusters), *(len(e.profile.clusters) for e in summary.other_numbers)]
         ),
-        n_dots=min(MAX_DOTS, len(summary.map.rows)),
-        likeness=block_means(summary.kernel, len(summary.clusters)),
+        n_dots=len(choose_dots(summary)),
         observed_range=observed_range,
-        columns=_columns,
+        sign=write_sign,
         thing=summary.thing,
         second_choice=next_best[0] if choice and len(choice.candidates) > 1 else None,
         # A single cluster is no clustering.
         largest_gap=int(drops[1:].argmax()) + 2 if len(drops) > 1 else 1,
         max_columns=MAX_PICTURE_COLUMNS,
+        max_shown=MAX_SHOWN,
         max_listed=MAX_LISTED_COLUMNS,
         max_next=MAX_LISTED_CELLS,
         style=style,
-        scripts=scripts,
-        policy=_policy(scripts, (style, _CHART_STYLE)),
+        script=script,
+        policy=_policy(script, style),
     )
 
 
@@ -85,6 +83,7 @@ def _template() -> Any:
         "percent": _percent,
         "quantity": jinja2.pass_context(_quantity),
         "p_value": write_p,
+        "null_p": write_null_p,
         "titled": jinja2.pass_context(_titled),
     }
     return environment.get_template("report.html")
@@ -100,33 +99,33 @@ def _titled(context: Mapping[str, Any], name: Any) -> Any:
     return context["summary"].column_titles.get(name, name)
 
 
-def _columns(n_cards: int) -> int:
-    """Choose how many cards stand side by side: rows of at most five, of about the same length."""
-    n_rows = -(-n_cards // 5)
-    return -(-n_cards // max(n_rows, 1))
+@cache
+def _script() -> str:
+    """Read the script that travels in the page."""
+    return "\n".join(_read_installed(f"static/{name}") for name in SCRIPTS)
 
 
 @cache
-def _scripts() -> tuple[str, ...]:
-    """Read the scripts that travel in the page: the libraries, then our own in one."""
-    own = "\n".join(_read_installed(f"static/{name}") for name in SCRIPTS)
-    return (*(_read_installed(f"static/{name}") for name in LIBRARIES), own)
+def _style() -> str:
+    """Write the style sheet: the colours, the table of the clusters, and the rest."""
+    light, dark = (style_sheet(":root", palette) for palette in ("light", "dark"))
+    asked = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+    return "\n".join((light, asked, read_style(), _read_installed("templates/style.css")))
 
 
 def _read_installed(name: str) -> str:
     return files("pckid.reporting").joinpath(name).read_text("utf-8")
 
 
-def _policy(scripts: tuple[str, ...], styles: tuple[str, ...]) -> str:
-    """Allow these scripts and styles, by their hashes, and nothing else."""
+def _policy(script: str, style: str) -> str:
+    """Allow this script and style, by their hashes, pictures that they make, and nothing else."""
 
-    def hashes(texts: tuple[str, ...]) -> str:
-        digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts)
-        return " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
+    def digest(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
     return (
-        f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes(styles)}; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; "
+        "img-src blob:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.describe.rows import sample_by_cluster
-from pckid.describe.trajectories import Trajectories, describe_trajectories
+from pckid.describe.trajectories import describe_trajectories
+from pckid.plots.details import SeriesDisplay, as_numbers
 from pckid.reporting.rows import MAX_CELLS, RowTable
 from pckid.series import SeriesTable
 
@@ -18,9 +19,8 @@ class SeriesSummary(NamedTuple):
 
     variables: list[str]  # names of the first variables
     times: list[str]
-    positions: np.ndarray  # (n_times,), numbers, or milliseconds since 1970 where times are dates
-    dates: bool
-    trajectories: Trajectories  # of the variables that are shown
+    positions: np.ndarray  # (n_times,), numbers, or days since 1970 where times are dates
+    display: SeriesDisplay  # of the variables that are shown
     # The series of rows (n_times, n_variables), by their place in the report's rows; of a sample
     # where there are many.
     values: dict[int, np.ndarray]
@@ -47,12 +47,11 @@ def summarise_series(X: Any, labels: np.ndarray, rows: RowTable) -> SeriesSummar
     values = X.values[:, :, :MAX_VARIABLES]
     most = MAX_CELLS // max(values[0].size, 1)
     shown = sample_by_cluster(rows.labels, most) if len(rows.rows) > most else range(len(rows.rows))
-    times, dates = X.times, X.format.bins.dates
+    names = [brief(name, 80) for name in X.variables[:MAX_VARIABLES]]
     return SeriesSummary(
-        [brief(name, 80) for name in X.variables[:MAX_VARIABLES]],
+        names,
         X.format.bins.names,
-        times.astype("M8[ms]").astype(np.int64) if dates else times,
-        dates,
-        describe_trajectories(values, labels),
+        as_numbers(X.times),
+        SeriesDisplay(describe_trajectories(values, labels), X.times, names),
         {int(place): values[rows.rows[place]] for place in shown},
     )

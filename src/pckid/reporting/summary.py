@@ -23,22 +23,24 @@ from pckid.describe.clusters import confidence_by_observed
 from pckid.describe.columns import ColumnSummary, summarise_column
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import own_labels, to_matrix, used_columns
-from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
+from pckid.explanation import DoubtfulRow, Explanation, explain
 from pckid.input.cells import as_text, is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import list_orders
+from pckid.input.known import in_order_of
 from pckid.input.validation import feature_names
 from pckid.matching import ClusterMatches
 from pckid.n_clusters import Choice
 from pckid.outcomes import OutcomeComparison
 from pckid.plots import (
+    ConfidenceDisplay,
     EmbeddingDisplay,
-    KernelDisplay,
+    LikenessDisplay,
     MissingnessDisplay,
-    ProfileDisplay,
     SpectrumDisplay,
 )
-from pckid.reporting.agreement import KnownGroups, compare_known, write_agreement
+from pckid.profiles.profile import Profile, make_profile
+from pckid.reporting.agreement import KnownGroups, compare_known, with_known, write_agreement
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells, write_instability
 from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import (
@@ -56,12 +58,7 @@ from pckid.series import SeriesTable
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.spectral.instability import instability_of_missing
 
-MAX_KERNEL_ROWS = 100
-MAX_BANDS = 80
-MAX_PICTURE_COLUMNS = 60
 MAX_LISTED_COLUMNS = 100
-MAX_RANKED = 8
-MAX_PROFILE_FEATURES = 12
 MAX_DOUBTFUL = 8
 MAX_FORESEEN = 1000
 N_DRAWS = 20
@@ -130,7 +127,6 @@ class ClusterSummary:
     median_confidence: float
     stability: float | None
     recovery: float | None  # share of the resamples in which it is found again
-    features: NamedFeatures
     description: ClusterDescription
     representatives: list[str]
 
@@ -139,7 +135,8 @@ class ClusterSummary:
 class Summary:
     """Everything that a report shows; columns are those used, unless they are said to be left out.
 
-    `map`, `kernel`, `missingness`, `spectrum` and `profile` are displays of `pckid.plots`.
+    `profile` is as from `pckid.profile`; `map`, `likeness`, `sureness`, `missingness` and
+    `spectrum` are displays of `pckid.plots`.
     """
 
     n_rows: int
@@ -150,13 +147,14 @@ class Summary:
     columns: list[ColumnSummary]  # those of numbers
     categories: list[CategoryColumn]  # those of categories
     clusters: list[ClusterSummary]
+    profile: Profile
     map: EmbeddingDisplay
     rows: RowTable  # what a reader may look through, sort and search
     series: SeriesSummary | None  # of a table of series
-    kernel: KernelDisplay
+    likeness: LikenessDisplay
+    sureness: ConfidenceDisplay
     missingness: MissingnessDisplay
     spectrum: SpectrumDisplay
-    profile: ProfileDisplay
     # One cluster less and one more; none where rows are shown in part
     other_numbers: list[OtherNumber]
     choice: Choice | None  # what spoke for each number of clusters, where the number was chosen
@@ -198,14 +196,6 @@ class Summary:
     def is_about_groups(self) -> bool:
         """Whether clusters may be groups, so that a row can be sure of its own."""
         return is_about_groups(self.assessment)
-
-    @property
-    def frames(self) -> list[list[int]]:
-        """The clusters of each group with gaps around it, if one has several; else none."""
-        found = self.assessment
-        if found is None or found.answer is not Answer.GROUPS:
-            return []
-        return found.groups if found.n_separated < len(self.clusters) else []
 
     @property
     def thing(self) -> str:
@@ -252,13 +242,24 @@ def summarise(
     observed = ~np.isnan(values[:, used])
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
-    embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS)
+    embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS, assessment=assessment)
     explained = explain(estimator, X, assessment=assessment)
-    has_groups = assessment is None or assessment.has_groups is not False
     orders = find_category_orders(categories, names, list_orders(plain_table(X)))
     rows = collect_rows(
         estimator, values, embedding, explained, row_names, known, background.forms, orders
     )
+
+    titles, column_titles = cluster_titles(estimator), title_columns(X)
+    how: dict[str, Any] = {
+        "assessment": assessment,
+        "forms": background.forms,
+        "orders": orders,
+        "column_titles": column_titles,
+        "thing": "row" if column_titles == {} else "case",
+    }
+    ranked = [cluster.features for cluster in explained.clusters]
+    profile = make_profile(estimator, values, labels, ranked=ranked, **how)
+    groups = compare_known(known, labels)
 
     parameters = estimator.get_params()
     if isinstance(X, SeriesTable) and parameters["column_groups"] is None:
@@ -279,17 +280,16 @@ def summarise(
             for j in sorted(categories)
         ],
         clusters=_clusters(explained, labels, confidence, row_names, assessment, background.forms),
+        profile=profile if groups is None else with_known(profile, groups),
         map=embedding,
         rows=rows,
         series=summarise_series(X, labels, rows),
-        kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
-        missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
+        likeness=LikenessDisplay.from_estimator(estimator, X),
+        sureness=ConfidenceDisplay.from_estimator(estimator),
+        missingness=MissingnessDisplay.from_estimator(estimator, X),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
-        profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
         other_numbers=(
-            find_other_numbers(estimator, values, background.forms, has_groups=has_groups)
-            if len(values) <= MAX_ROWS
-            else []
+            find_other_numbers(estimator, values, titles, **how) if len(values) <= MAX_ROWS else []
         ),
         choice=getattr(estimator, "choice_", None),
         missing_cells=summarise_missing_cells(
@@ -311,7 +311,7 @@ def summarise(
             if is_about_groups(assessment)
             else None
         ),
-        known=compare_known(known, labels),
+        known=groups,
         known_rows=[
             (group, with_names(c for c in estimator.known_conflicts_ if c.group == group.name))
             for group in getattr(estimator, "known_groups_", [])
@@ -322,8 +322,8 @@ def summarise(
         notes=list(background.notes),
         orders=orders,
         forms=background.forms,
-        titles=cluster_titles(estimator),
-        column_titles=title_columns(X),
+        titles=titles,
+        column_titles=column_titles,
         command=background.command,
         parameters={name: str(value) for name, value in sorted(parameters.items())},
         provenance=_provenance(values, background),
@@ -362,7 +362,6 @@ def _clusters(
                 median_confidence=float(np.median(inside)) if len(inside) else 0.0,
                 stability=None if stability is None else float(stability[cluster.number]),
                 recovery=None if recovery is None else float(recovery[cluster.number]),
-                features=cluster.features[:MAX_RANKED],
                 description=describe_cluster(
                     cluster.features,
                     len(explained.clusters),
@@ -391,8 +390,9 @@ def describe_rows(
     if names is None and hasattr(X, "iloc") and len(X) == n_rows:
         index = X.index.tolist()
         names = None if index == list(range(n_rows)) else index
-    known = _texts_of_rows(background.known, n_rows, "known")
-    return _texts_of_rows(names, n_rows, "row_names"), known
+    known = in_order_of(X, background.known)
+    names = in_order_of(X, names, "row_names")
+    return _texts_of_rows(names, n_rows, "row_names"), _texts_of_rows(known, n_rows, "known")
 
 
 def _texts_of_rows(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[str] | None:

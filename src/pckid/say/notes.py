@@ -19,6 +19,14 @@ def write_notes(found: Any) -> list[str]:
     if found.other_choices:
         others = " or ".join(map(str, found.other_choices))
         notes.append(f"Another run could find {others} clusters: the table hardly says which.")
+    if found.dependence is not None:
+        notes.append(note_dependence(found))
+    if found.alike_in_order and found.has_groups:
+        notes.append(
+            "Rows that follow each other are alike (correlation "
+            f"{found.alike_in_order:.2f}), and were taken as independent. If they are in the order "
+            "of time or place, or several belong to one person, say so, and judge again."
+        )
     if found.selected and found.has_groups:
         notes.append(
             f"Which cells are missing in {list_first(found.selected)} depends on the values of "
@@ -37,6 +45,21 @@ def write_notes(found: Any) -> list[str]:
     if found.n_table is not None:
         notes.append(f"Judged on {found.n_rows:,} of {found.n_table:,} rows.")
     return notes
+
+
+def note_dependence(found: Any) -> str:
+    """Say how rows depend on each other, and what tables without groups were given."""
+    how = found.dependence
+    within = " of one group" if how.within_groups else ""
+    alike = f"Rows{within} resemble each other (correlation {how.correlation:.2f})"
+    if how.reach:
+        unit = f" {how.unit}" if how.unit else ""
+        alike = f"Rows{within} within about {how.reach:.2g}{unit} resemble each other"
+    halves = ""
+    if found.n_resamples:
+        what = f"blocks of {how.reach:.2g}{unit}" if how.reach else "groups"
+        halves = f", and halves were drawn of whole {what}"
+    return f"{alike}: tables without groups were given the same dependence{halves}."
 
 
 def _begin_having(found: Any, clusters: Sequence[int]) -> str:

@@ -8,17 +8,26 @@ import numpy as np
 from pckid._utils.text import counted, join_words, write_p
 from pckid.say.names import list_clusters, name_each
 from pckid.significance.comparison import MIN_ROWS
+from pckid.significance.dependence import MIN_EFFECTIVE
 from pckid.significance.levels import CLEAR, Answer
 
 _MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Answer.UNKNOWN: "?"}
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
+def write_null_p(p_value: float) -> str:
+    """Write how likely a null table is as clear: "p < 0.001", "p = 0.03", "p > 0.1".
+
+    Null tables are drawn until the answer is clear, so that a p-value above is known no closer.
+    """
+    return write_p(p_value) if p_value <= 0.1 else "p > 0.1"
+
+
 def write_verdict(found: Any) -> str:
     """Write the verdict of an Assessment in one sentence."""
     if found.answer is Answer.UNKNOWN:
         return _write_unknown(found)
-    close = f" ({write_p(found.p_value or 0.0)})"
+    close = f" ({write_null_p(found.p_value or 0.0)})"
     if found.answer is Answer.NONE and found.is_close:
         return (
             "No clear groups: the clusters are clearer than those of most tables without "
@@ -51,11 +60,17 @@ def write_verdict(found: Any) -> str:
 
 def _write_unknown(found: Any) -> str:
     """Write what there is too little of to tell."""
+    if found.n_together is not None and found.n_together < MIN_EFFECTIVE:
+        few = f"{counted(found.n_together, 'group')} of rows that belong together"
+        return f"Only {few}: too few to tell whether there are groups."
+    if found.dependence is not None and found.dependence.is_endless:
+        return (
+            "Rows depend on each other so far that hardly any two are independent: there is no "
+            "telling whether there are groups."
+        )
     few = counted(found.n_rows, "row")
     if found.n_rows >= MIN_ROWS:
         few = counted(found.n_distinct, "different row")
-    if found.n_together is not None and found.n_together < MIN_ROWS <= found.n_distinct:
-        few = f"{counted(found.n_together, 'group')} of rows that belong together"
     return f"Only {few}: too few to tell whether there are groups."
 
 
@@ -89,8 +104,13 @@ def is_about_groups(found: Any) -> bool:
 
 
 def mark_verdict(found: Any) -> str:
-    """Choose the sign before the verdict; groups that are hardly found again have no tick."""
+    """Choose the sign before the verdict.
+
+    Groups that are hardly found again have no tick, nor what takes rows as independent that are
+    alike where they follow each other.
+    """
     is_doubtful = found is None or (found.answer is Answer.GROUPS and bool(found.doubtful))
+    is_doubtful = is_doubtful or bool(found.alike_in_order and found.has_groups)
     return _MARKS[Answer.UNKNOWN if found is None or is_doubtful else found.answer]
 
 
@@ -136,7 +156,7 @@ def write_reason(found: Any) -> str:
     """Write why to believe what was found, or not, in one sentence."""
     if found.answer is Answer.UNKNOWN:
         return write_verdict(found)
-    close = f" ({write_p(found.p_value or 0.0)})"
+    close = f" ({write_null_p(found.p_value or 0.0)})"
     if found.answer is Answer.NONE:
         if found.is_close:
             return (
@@ -146,6 +166,11 @@ def write_reason(found: Any) -> str:
         return "Tables without groups fall into clusters as clearly."
     if found.answer is Answer.GROUPS and found.doubtful:
         return _write_doubt(found)
+    if found.alike_in_order:
+        return (
+            "Rows were taken as independent, but those that follow each other are alike "
+            f"({found.alike_in_order:.2f}): in time or space that alone makes clusters this clear."
+        )
     things = "groups" if found.answer is Answer.GROUPS else "clusters"
     clear = f"Chance alone does not make {things} this clear"
     if found.is_close:

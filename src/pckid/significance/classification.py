@@ -20,6 +20,7 @@ from scipy.sparse.linalg import svds
 from scipy.special import ndtr, ndtri
 
 from pckid._utils.arrays import to_numpy
+from pckid.columns import kinds
 from pckid.input.table import Table
 
 # A column of more distinct numbers is cut into so many bins, with as many rows each, that are
@@ -135,11 +136,11 @@ def _cut_table(table: Table, min_rows: int) -> _Cells:
     On both sides of a gap there are `min_rows` at least.
     """
     values, observed, codes = map(to_numpy, (table.values, table.observed, table.codes))
-    d, margins = table.n_features, table.margins
-    one_hot = np.zeros(d) if margins.one_hot is None else to_numpy(margins.one_hot)
-    tells = np.ones(1) if margins.observed is None else to_numpy(margins.observed)
+    d, model = table.n_features, table.column_model
+    only_higher = kinds.only_higher_tells(model, d)
+    tells = np.ones(1) if model.observed is None else to_numpy(model.observed)
     columns = [
-        _cut_numbers(values[:, j].astype(np.float64), observed[:, j], one_hot[j] > 0, min_rows)
+        _cut_numbers(values[:, j].astype(np.float64), observed[:, j], only_higher[j], min_rows)
         for j in range(d)
     ]
     columns += [_take_codes(codes[:, j]) for j in range(codes.shape[1])]
@@ -160,7 +161,7 @@ def _cut_table(table: Table, min_rows: int) -> _Cells:
     return _Cells(rows, starts, column, shares, is_free, nearby, *rest)
 
 
-def _cut_numbers(x: np.ndarray, observed: np.ndarray, is_one_hot: bool, min_rows: int) -> _Column:
+def _cut_numbers(x: np.ndarray, observed: np.ndarray, only_higher: bool, min_rows: int) -> _Column:
     """Cut the numbers x (n_samples,) of a column at quantiles and gaps; few ones at each number.
 
     Of columns that hold one category together, the one of the higher value tells all.
@@ -183,7 +184,7 @@ def _cut_numbers(x: np.ndarray, observed: np.ndarray, is_one_hot: bool, min_rows
     edges = np.stack([np.append(-np.inf, inner), np.append(inner, np.inf)])[:, :n_cells]
     step = (np.diag(is_near, 1) + np.diag(is_near, -1))[:n_cells, :n_cells] / 4
     step += np.diag(1 - step.sum(axis=0))
-    evidence = np.isposinf(edges[1]) if is_one_hot else np.ones(n_cells)
+    evidence = np.isposinf(edges[1]) if only_higher else np.ones(n_cells)
     nearby = np.linalg.matrix_power(step, _N_SMOOTHED)
     return _Column(codes, nearby, edges, np.stack(moments), evidence.astype(np.float64))
 

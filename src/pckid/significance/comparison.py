@@ -11,16 +11,17 @@ from scipy import stats
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator, some_rows
+from pckid.input.arrangement import Arrangement
+from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation
+from pckid.significance.levels import LEVELS
 from pckid.significance.margins import dip
-from pckid.significance.null_tables import draw_null_table, fit_null_model
+from pckid.significance.null_tables import (
+    draw_dependent_table,
+    draw_null_table,
+    find_dependence,
+    fit_null_model,
+)
 from pckid.spectral.embedding import walk_coordinates
-
-ALPHA = 0.03
-"""Clusters count as groups up to this p-value.
-
-In small tables p-values are too low: of those of 60 to 130 rows without groups, 8 % have one up to
-0.05.
-"""
 
 MAX_COLUMNS = 1000  # of wider tables so many random columns are compared
 MIN_ROWS = 20  # fewer rows than this are too few to test
@@ -29,7 +30,8 @@ MAX_COMPARED = 500  # of longer tables so many random rows are compared at a tim
 MAX_MODELLED = 2000  # and null tables are drawn from so many of them
 _LOOKS = (6, 9, 18, 36, 72)  # after so many null tables the answer may be clear
 MAX_NULL = 144  # no more null tables are drawn, unless they are asked for
-_CLEAR = 2.5  # the answer is clear if p is so many standard errors away from the threshold
+_CLEAR = 2.5  # the answer is clear if p is so many standard errors away from the level,
+_MIN_EXCEEDING = 4  # and "none" only if so many null tables are at least as clear as the table
 _NULL_PER_OWN = 3  # the table itself is measured once for so many null tables
 # Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n).
 KernelOf = Callable[[np.ndarray, int], np.ndarray]
@@ -66,6 +68,13 @@ class Comparison(NamedTuple):
     statistic: float  # how far the table is above null tables, in their standard deviations
     null_statistics: np.ndarray  # (n_null,), how far each null table is above the others
     error: float = 0.0  # of the statistic: it is a mean over ensembles, and over draws of rows
+    correlation: Correlation = INDEPENDENT  # of the leading component between rows
+    n_effective: float = np.inf  # how many independent rows tell as much about that component
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows change so slowly that hardly any two of them are independent."""
+        return self.n_effective < MIN_EFFECTIVE
 
     @property
     def p_value(self) -> float:
@@ -77,17 +86,27 @@ class Comparison(NamedTuple):
         n, (height, _) = len(self.null_statistics), self._in_spreads
         return float(stats.t.sf(height / np.sqrt(1 + 1 / n), n - 1))
 
-    @property
-    def n_errors(self) -> float:
-        """By how many standard errors the p-value is away from the threshold.
+    def is_settled(self, level: float) -> bool:
+        """Whether more null tables would hardly move the p-value across a level.
+
+        It is 2.5 standard errors away from it. Where it is above, four null tables also reach the
+        statistic: of few, the mean and the standard deviation alone say so by chance too often.
+        """
+        if self.n_errors(level) <= _CLEAR:
+            return False
+        exceeding = (self.null_statistics >= self.statistic).sum()
+        return self.p_value <= level or bool(exceeding >= _MIN_EXCEEDING)
+
+    def n_errors(self, level: float) -> float:
+        """By how many standard errors the p-value is away from a level.
 
         With t the statistic in standard deviations of n null ones, and e its own error in the same
         unit, t has the variance e² + 1 / n + t² / (2 n − 2), as the mean and the standard deviation
-        of the null statistics vary, too. Below the threshold, t is that of the threshold there: few
+        of the null statistics vary, too. Below the t of the level, it is taken for t there: few
         null tables that happen to vary much lower t, and would seem the surer for it.
         """
         n, (height, own) = len(self.null_statistics), self._in_spreads
-        threshold = stats.t.isf(ALPHA, n - 1) * np.sqrt(1 + 1 / n)
+        threshold = stats.t.isf(level, n - 1) * np.sqrt(1 + 1 / n)
         highest = max(height, threshold)
         return abs(height - threshold) / np.sqrt(own**2 + 1 / n + highest**2 / (2 * n - 2))
 
@@ -106,25 +125,38 @@ def compare_with_null_tables(
     jobs: int = 1,
     n_null: int | None = None,
     advance: Advance = lambda count: None,
+    level: float = LEVELS.structure,
+    arrangement: Arrangement | None = None,
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
     Of a table (n_samples, n_features) with NaN where a value is missing, whose `categorical`
     columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. Of more
     than 500 rows, every ensemble and every null table has others. As many null tables are drawn as
-    a clear answer takes, up to 144, or all of `n_null`; `advance` is called with 1 for every one.
+    a clear answer takes at a level, up to 144, or all of `n_null`; `advance` is called with 1 for
+    every one. Rows that depend on each other by their arrangement do so in null tables, too.
     """
     if X.shape[1] > MAX_COLUMNS:
         # Empty columns do not count.
         empty = generator(entropy, Stream.NULL_TABLES, 2).permutation(X.shape[1])[MAX_COLUMNS:]
         X = X.copy()
         X[:, empty] = np.nan
-    model, every = fit_null_model(X, categorical), np.arange(len(X))
+    model, dependence = fit_null_model(X, categorical), None
+    if arrangement is not None:
+        dependence = find_dependence(model, arrangement, generator(entropy, Stream.DEPENDENCE))
+    if dependence is not None:
+        X = X[dependence.rows]
+    every = np.arange(len(X))
 
     def measure(of_null: int, number: int) -> Structure:
         rng = generator(entropy, Stream.NULL_TABLES, of_null, number)
         rows = some_rows(every, MAX_COMPARED, rng)
-        table = draw_null_table(model, rows, rng) if of_null else X[rows]
+        if not of_null:
+            table = X[rows]
+        elif dependence is None:
+            table = draw_null_table(model, rows, rng)
+        else:
+            table = draw_dependent_table(model, dependence, rows, rng)
         return measure_structure(kernel_of(table, int(rng.integers(2**31))))
 
     own: list[Structure] = []
@@ -135,8 +167,13 @@ def compare_with_null_tables(
         numbers = [(1, i) for i in range(len(null), look)]
         null += run_in_threads(measure, numbers, jobs, lambda _: advance(1))
         found = compare_structures(own, null)
-        if found.n_errors > _CLEAR:
+        if found.is_settled(level):
             break
+    if dependence is not None:
+        leading = dependence.correlations[0]
+        found = found._replace(correlation=leading, n_effective=dependence.n_effective)
+    if arrangement is not None and arrangement.n_groups < MIN_EFFECTIVE:
+        found = found._replace(n_effective=float(arrangement.n_groups))
     return found
 
 

@@ -27,14 +27,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from pckid._utils.seeds import Stream, generator
+from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.margins import dip
 from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
 
-GAP_ALPHA = 0.05  # two clusters count as separated up to this p-value
 _N_SPLITS = 4
 # Of √n times the dip of Gaussian clouds, the mean over the halves.
 _MEAN, _SPREAD = 0.49, 0.055
@@ -52,6 +52,8 @@ _MIN_ROWS = 20
 # joins them if it has some rows.
 _BETWEEN, _MIN_BRIDGE = 0.6, 5
 _MIN_VARIANCE = 0.02
+_LARGEST = 8.0  # z of a p-value of 0
+_MIN_SPREAD = 0.6  # of null gaps, as z: fewer than twenty may lie close together by chance
 
 
 class Gaps(NamedTuple):
@@ -63,6 +65,12 @@ class Gaps(NamedTuple):
     # (n_clusters,), from 0: a cluster is of the group of the closest larger one to which it shows
     # no gap, and joins two that it lies between
     groups: np.ndarray
+    level: float = LEVELS.gaps  # a pair shows a gap up to this p-value
+
+    @property
+    def apart(self) -> np.ndarray:
+        """The pairs that show a gap (n_clusters, n_clusters); not those with too few rows."""
+        return self.p_values <= self.level
 
     @property
     def n_separated(self) -> int:
@@ -75,10 +83,19 @@ class Gaps(NamedTuple):
         return [c for c, row in enumerate(self.p_values) if np.isnan(np.delete(row, c)).all()]
 
 
-def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 0) -> Gaps:
+def find_gaps(
+    units: Units,
+    labels: np.ndarray,
+    entropy: int,
+    n_clusters: int = 0,
+    levels: Levels = LEVELS,
+    null: np.ndarray | None = None,
+) -> Gaps:
     """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
 
-    Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves.
+    Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves. A pair has a gap
+    up to the p-value `levels.gaps`. Of rows that depend on each other, `null` (n_null,) are the
+    clearest gaps of tables without groups, as z.
     """
     rng = generator(entropy, Stream.GAPS)
     values, discrete = units.values.copy(), units.categorical.copy()
@@ -95,25 +112,48 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 
         second = labels[rows] == b
         statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
         p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
-    apart = cluster_distances(units, labels, len(sizes)).sum(axis=2)
-    return Gaps(p_values, _find_groups(p_values, sizes, apart))
+    if null is not None:
+        p_values = compare_with_null_gaps(p_values, null)
+    distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
+    groups = _find_groups(p_values <= levels.gaps, sizes, distances)
+    return Gaps(p_values, groups, levels.gaps)
 
 
-def _find_groups(p_values: np.ndarray, sizes: np.ndarray, apart: np.ndarray) -> np.ndarray:
+def as_z(p_values: np.ndarray) -> np.ndarray:
+    """Turn p-values into standard normal quantiles; those not tested into the lowest."""
+    z = np.nan_to_num(norm.isf(p_values), nan=-_LARGEST)
+    return np.clip(z, -_LARGEST, _LARGEST)
+
+
+def compare_with_null_gaps(p_values: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Compare gaps between pairs (n_clusters, n_clusters) with the clearest null ones (n_null,).
+
+    p is that of a further one, by Student's t; pieces of smooth fields have gaps, too.
+    """
+    null = np.maximum(null, 0.0)
+    n, spread = len(null), max(float(null.std(ddof=1)), _MIN_SPREAD)
+    height = (as_z(p_values) - null.mean()) / (spread * np.sqrt(1 + 1 / n))
+    found = np.where(np.isnan(p_values), np.nan, t.sf(height, n - 1))
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """Find the group of each cluster (n_clusters,), see `Gaps`.
 
-    `apart` (n_clusters, n_clusters) are squared distances. Few rows hardly show a gap to any
-    cluster, so a cluster without a gap to several larger ones joins the closest of them, and two
-    others only where it lies between them.
+    Pairs `apart` (n_clusters, n_clusters) have a gap, `distances` (n_clusters, n_clusters) are
+    squared. Few rows hardly show a gap to any cluster, so a cluster without a gap to several larger
+    ones joins the closest of them, and two others only where it lies between them.
     """
-    near, joined = ~(p_values <= GAP_ALPHA), np.eye(len(sizes), dtype=bool)
+    near, joined = ~apart, np.eye(len(sizes), dtype=bool)
     order = np.argsort(-sizes, kind="stable")
     for place, cluster in enumerate(order):
         larger = order[:place][near[cluster, order[:place]]]
         if len(larger):
-            joined[cluster, larger[apart[cluster, larger].argmin()]] = True
+            joined[cluster, larger[distances[cluster, larger].argmin()]] = True
         for a, b in combinations(larger if sizes[cluster] >= _MIN_BRIDGE else [], 2):
-            if max(apart[cluster, a], apart[cluster, b]) < _BETWEEN * apart[a, b]:
+            nearer = max(distances[cluster, a], distances[cluster, b])
+            if nearer < _BETWEEN * distances[a, b]:
                 joined[cluster, [a, b]] = True
     return connected_components(joined, directed=False)[1]
 

@@ -17,13 +17,13 @@ from pckid._utils.quantities import write_number
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, list_first, write_p
 from pckid.blocks import blocked
+from pckid.columns.log_number import NO_LOG, undo_logs
 from pckid.describe.row_summary import MAX_ROWS, RowSummary, count_outliers, summarise_rows
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen_categories
-from pckid.input.logarithms import NO_LOG, undo_logs
 from pckid.input.table import FARTHEST, Scaling, Table, standardise_at_home, take
 from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller

@@ -21,6 +21,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtr
 
+from pckid.input.arrangement import Arrangement
+from pckid.significance.dependence import Dependence, fit_dependence
 from pckid.significance.factors import gaussian_by_factors
 from pckid.significance.margins import N_HERMITE, Margin, fit_margin
 from pckid.significance.units import Units, find_units
@@ -112,17 +114,48 @@ def draw_null_table(model: NullModel, rows: np.ndarray, rng: np.random.Generator
     latent = rng.standard_normal((len(rows), len(model.margins))) @ model.root.T
     latent = model.means + model.spreads * latent
     observed = model.observed[rows]
-    X = np.full(observed.shape, np.nan)
+    X = _show(model, latent)
+    if (observed != observed[0]).any():
+        drawn = [model.margins[j].score(latent[:, j]) for j in model.paired]
+        observed = observed[pair_rows(np.column_stack(drawn), complete_scores(model, rows, rng))]
+    X[~observed] = np.nan
+    return X
+
+
+def find_dependence(
+    model: NullModel, arrangement: Arrangement, rng: np.random.Generator
+) -> Dependence | None:
+    """Estimate how the rows of a table depend on each other; None: they do not."""
+    # The score of a discrete column is the Gaussian's with an error: c_1 is their correlation.
+    reliability = np.abs([margin.hermite[0] for margin in model.margins])
+    scores = (model.scores - model.means) / model.spreads / reliability
+    noise = 1 / reliability**2 - 1
+    correlations = model.root @ model.root.T
+    return fit_dependence(scores, correlations, noise, model.paired, arrangement, rng)
+
+
+def draw_dependent_table(
+    model: NullModel, dependence: Dependence, some: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw a table without groups whose rows depend on each other as those of the table do.
+
+    Its rows lie where some (n_some,) of the dependence's rows lie, and lack the same cells: what is
+    missing depends on the place, too. It has the shape (n_some, n_features).
+    """
+    X = _show(model, model.means + model.spreads * dependence.draw(some, rng))
+    X[~model.observed[dependence.rows[some]]] = np.nan
+    return X
+
+
+def _show(model: NullModel, latent: np.ndarray) -> np.ndarray:
+    """Turn Gaussian rows (n, n_units) into rows of the table (n, n_features), nothing missing."""
+    X = np.full((len(latent), model.observed.shape[1]), np.nan)
     for some, margin, column in zip(model.units.columns, model.margins, latent.T, strict=True):
         values = margin.quantile(ndtr(column))[:, None]
         if len(some) > 1:
             low, high = model.units.ends[:, some]
             values = np.where(values == np.arange(len(some)), high, low)
         X[:, some] = values
-    if (observed != observed[0]).any():
-        drawn = [model.margins[j].score(latent[:, j]) for j in model.paired]
-        observed = observed[pair_rows(np.column_stack(drawn), complete_scores(model, rows, rng))]
-    X[~observed] = np.nan
     return X
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid.input.one_hot import find_one_hot_columns
+from pckid.columns.one_hot import find_one_hot_columns
 
 
 class Units(NamedTuple):

@@ -149,16 +149,16 @@ def place_rows(
     group is `known` (n_samples,) keep it.
     """
     if outliers:
-        return _compute_rows(("scored placement", fitted), X, known, jobs)
-    return _compute_rows(("placement", fitted), X, known, jobs)[:2]
+        return compute_rows(("scored placement", fitted), X, known, jobs)
+    return compute_rows(("placement", fitted), X, known, jobs)[:2]
 
 
 def compute_blocks(name: str, fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, ...]:
     """Compute an entry of `QUANTITIES` for the rows of all blocks, when asked for."""
-    return rows.arrays(_compute_rows, (name, fitted))
+    return rows.arrays(compute_rows, (name, fitted))
 
 
-def _compute_rows(
+def compute_rows(
     state: tuple[str, FittedClusters], X: np.ndarray, known: np.ndarray | None, jobs: int = 1
 ) -> tuple[np.ndarray, ...]:
     """Compute an entry of `QUANTITIES` for rows (n_samples, n_features)."""

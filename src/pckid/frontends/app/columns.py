@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pckid.frontends.app import decisions
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.inspection import TableInspection
-from pckid.frontends.tables.findings import Doubt
 
 _ROW, _SHOWN = 30, 18  # height of a row of the editor, and rows without scrolling
 

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted
 from pckid.frontends.cases import prepare_table
+from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.questions import is_about_rows, list_answers, write_evidence
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import FORMATS
-from pckid.frontends.tables.table import FileTable
 from pckid.frontends.wording import group_problems, write_alike, write_row_count
 
 ROLES = {

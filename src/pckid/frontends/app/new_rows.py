@@ -60,5 +60,5 @@ def show_comparison(compared: RowComparison) -> None:
 def _forget_new() -> None:
     for key in ("new", "placed", "placing-job", "placing-job-said"):
         kept().pop(key, None)
-    for name in [name for name in chosen() if "-new-" in name or name == "sheet-new"]:
+    for name in [name for name in chosen() if "-new-" in f"{name}-"]:
         del chosen()[name]

@@ -9,9 +9,9 @@ from pckid._utils.text import brief, counted
 from pckid.frontends.app.decisions import GivenAnswer, TableState, find_answers, open_questions
 from pckid.frontends.app.kept import chosen
 from pckid.frontends.app.wording import escape
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import CaseOptions
 from pckid.frontends.questions import write_evidence
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.wording import write_alike
 
 _MAX_ROUNDS = 5

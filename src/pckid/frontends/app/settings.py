@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pckid._utils.commands import write_command
+from pckid.exceptions import TableError
 from pckid.frontends.cases import prepare_table
+from pckid.frontends.formats.opening import format_of, open_table
+from pckid.frontends.formats.registry import TEXT, Format
+from pckid.frontends.formats.sources import Source
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
 from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.table import FileTable
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
@@ -27,9 +29,22 @@ class Upload(NamedTuple):
     content: bytes
     reading: ReadOptions = ReadOptions()
 
+    @property
+    def source(self) -> Source:
+        """The bytes as a source of a table."""
+        return Source(self.name, MAX_UNPACKED, self.content)
+
+    @property
+    def form(self) -> Format:
+        """The format of the bytes; that of text where they are damaged, which a reader says."""
+        try:
+            return format_of(self.source)
+        except TableError:
+            return TEXT
+
     def open(self) -> FileTable:
         """Open the table as the commands do."""
-        return open_table(Source(self.name, MAX_UNPACKED, self.content), self.reading)
+        return open_table(self.source, self.reading)
 
 
 class Settings(NamedTuple):

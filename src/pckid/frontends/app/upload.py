@@ -13,18 +13,15 @@ from pckid.data import penguins_path
 from pckid.exceptions import TableError
 from pckid.frontends.app.decisions import ColumnChoice, TableState, describe_table
 from pckid.frontends.app.kept import chosen, kept, ours
-from pckid.frontends.app.settings import MAX_UNPACKED, Upload
+from pckid.frontends.app.settings import Upload
 from pckid.frontends.app.wording import ELSEWHERE, PAGE, escape, escape_lines
+from pckid.frontends.formats.registry import CODECS, FORMATS, MORE_CODECS, list_formats
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import OPTIONS, ColumnOptions, ReadOptions, pairs_of
-from pckid.frontends.tables.sources import Source
-from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.workbooks import find_sheets
 from pckid.frontends.wording import write_note
 
-SPREADSHEETS = ("xlsx", "xls", "ods")
-TEXTS = ("csv", "tsv", "tab", "txt", "gz", "bz2", "xz", "zst", "lz4")
-STATISTICS = ("dta", "sav", "zsav", "sas7bdat", "xpt")
-KINDS = [*SPREADSHEETS, *TEXTS, "parquet", "pq", "arrow", "feather", *STATISTICS]
+KINDS = [ending[1:] for form in FORMATS for ending in form.endings]
+KINDS += [ending[1:] for ending in (*CODECS, *MORE_CODECS)]
 ENCODINGS = {
     "cp1252": "Windows, Western European",
     "cp1250": "Windows, Central European",
@@ -39,7 +36,7 @@ DELIMITERS = {
     "": "find it", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space",
 }  # fmt: skip
 _SHOWN = 100
-_LABEL = "Excel, CSV, SPSS, Stata, SAS or Parquet, up to 200 MB"
+_LABEL = f"{list_formats()}, up to 200 MB"
 
 
 class Opened(NamedTuple):
@@ -86,7 +83,8 @@ def ask_for_file(
 def state_of(upload: Upload) -> TableState:
     """Give what was decided about a table: another sheet or row of names is another table."""
     how = upload.reading
-    key = hash(upload.content), how.sheet, how.header, how.skip_first, how.delimiter, how.encoding
+    picked = _choice_of(upload)
+    key = hash(upload.content), picked, how.header, how.skip_first, how.delimiter, how.encoding
     states: dict[Any, TableState] = kept().setdefault("states", {})
     return states.setdefault(key, TableState(edits=dict(kept().get("first-edits", {}))))
 
@@ -124,12 +122,15 @@ def open_as_asked(upload: Upload, place: str, another: Callable[[], None]) -> Op
 
 
 def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
-    is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
-    sheet = _ask_for_sheet(upload, place) if is_sheet else None
-    name = f"{place}-{sheet}"
-    header = st.checkbox(OPTIONS["header"].label, **ours(f"header-{name}", True))
-    chosen_so_far: dict[str, Any] = {"sheet": sheet, "header": header}
-    if header and (is_text or is_sheet):
+    form = upload.form
+    picked = _ask_for_choice(upload, place)
+    name = f"{place}-{picked}"
+    chosen_so_far: dict[str, Any] = {form.choice: picked} if form.choice else {}
+    header = "header" in form.options
+    if header:
+        header = st.checkbox(OPTIONS["header"].label, **ours(f"header-{name}", True))
+        chosen_so_far["header"] = header
+    if header and "skip_first" in form.options:
         label = OPTIONS["skip_first"].label
         row = st.number_input(label, 0, 1000, **ours(f"skip_first-{name}", 0))
         chosen_so_far["skip_first"] = row - 1 if row else None
@@ -139,7 +140,7 @@ def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
             help="If letters such as ä or é look wrong, choose another.",
             **ours(f"encoding-{name}", next(iter(ENCODINGS))),
         )  # fmt: skip
-    if is_text:
+    if "delimiter" in form.options:
         sign = st.selectbox(
             OPTIONS["delimiter"].label, DELIMITERS, format_func=DELIMITERS.__getitem__,
             **ours(f"delimiter-{name}", ""),
@@ -154,7 +155,7 @@ def _ask_for_reading(upload: Upload, place: str) -> ReadOptions:
             OPTIONS[key].label, 0, 1000, **ours(f"{key}-{name}", dict(pairs).get(key, 0))
         )
         for key in ("skip_last", *["skip_below"] * header)
-        if is_text or is_sheet
+        if key in form.options
     }
     return replace(reading, **rows, drop_rows=tuple(str(n) for o, n in pairs if o == "drop_rows"))
 
@@ -173,9 +174,9 @@ def _ask_for_cells() -> ColumnOptions:
 
 def _say_error(error: Exception, upload: Upload, place: str) -> None:
     """Say why a table cannot be read, with buttons that leave rows out if that helps."""
-    name, fixes = f"{place}-{upload.reading.sheet}", getattr(error, "fixes", ())
+    name, fixes = f"{place}-{_choice_of(upload)}", getattr(error, "fixes", ())
     options = [fix.option for fix in fixes]
-    if "encoding" in options and upload.reading.encoding is None and _is_text(upload):
+    if "encoding" in options and upload.reading.encoding is None:
         chosen()[f"encoded-{name}"] = True
         st.rerun()
     said = [ELSEWHERE[option] for option in options if option in ELSEWHERE]
@@ -190,21 +191,26 @@ def _say_error(error: Exception, upload: Upload, place: str) -> None:
             )  # fmt: skip
 
 
-def _ask_for_sheet(upload: Upload, place: str) -> str | None:
-    key = f"sheets-{place}-{hash(upload.content)}"
+def _choice_of(upload: Upload) -> str | None:
+    """Give the sheet or table that is chosen, where a file may have several."""
+    return getattr(upload.reading, upload.form.choice) if upload.form.choice else None
+
+
+def _ask_for_choice(upload: Upload, place: str) -> str | None:
+    """Ask for one of several sheets or tables."""
+    option = upload.form.choice
+    if option is None:
+        return None
+    key = f"{option}s-{place}-{hash(upload.content)}"
     if key not in st.session_state:
         found: tuple[list[str], int] = [], 0
         with suppress(TableError):  # Whoever reads the table says why.
-            found = find_sheets(Source(upload.name, MAX_UNPACKED, upload.content))
+            found = upload.form.functions.list_choices(upload.source)
         st.session_state[key] = found
-    sheets, first = st.session_state[key]
-    if len(sheets) < 2:
+    names, usual = st.session_state[key]
+    if len(names) < 2:
         return None
-    return st.selectbox(OPTIONS["sheet"].label, sheets, **ours(f"sheet-{place}", sheets[first]))
-
-
-def _is_text(upload: Upload) -> bool:
-    return upload.name.lower().endswith(TEXTS)
+    return st.selectbox(OPTIONS[option].label, names, **ours(f"{option}-{place}", names[usual]))
 
 
 def _open_once(upload: Upload, place: str) -> Opened:

@@ -18,11 +18,11 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
 from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.wording import PAGE
+from pckid.frontends.formats.writing import TableWriter
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
 from pckid.frontends.results import tabulate_cells
 from pckid.frontends.run import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
-from pckid.frontends.tables.writing import TableWriter
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
 from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
@@ -137,7 +137,7 @@ def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
     if cells := made.summary.next_cells:
         table = tabulate_cells(cells.records(), NextCell._fields, found.prepared.ids)
         rows = io.BytesIO()
-        with TableWriter(rows, kind="csv", escape_formulas=True) as writer:
+        with TableWriter(rows, escape_formulas=True) as writer:
             writer.write(table, {})
         files["next-cells.csv"] = rows.getvalue()
     tell(1.0, "Done")
@@ -146,13 +146,13 @@ def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
 
 def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> RunResult:
     """Write the rows of a run, and sum it up; with notes, also on what could not be written."""
-    sheets = {"profiles": made.profiles} if made.profiles else None
+    sheets = {"profiles": made.profiles} if made.profiles else {}
     origin, layout, files, notes = json.dumps(found.origin), found.layout(), {}, []
     for kind in kinds:
         rows = io.BytesIO()
         try:
             with TableWriter(
-                rows, kind=kind, escape_formulas=True, origin=origin, sheets=sheets
+                rows, ending=f".{kind}", escape_formulas=True, origin=origin, sheets=sheets
             ) as writer:
                 totals = found.write(writer, layout)
             files[f"clusters.{kind}"] = rows.getvalue()

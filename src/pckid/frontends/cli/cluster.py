@@ -33,15 +33,16 @@ from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
+from pckid.frontends.datasets import open_dataset
+from pckid.frontends.formats.batches import is_large
+from pckid.frontends.formats.findings import advice
+from pckid.frontends.formats.writing import check_output
 from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.choosing import named_columns
-from pckid.frontends.tables.datasets import is_large, open_dataset
-from pckid.frontends.tables.findings import advice
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.writing import table_format
 from pckid.modelfile import load
 from pckid.n_clusters import CHOOSING
 from pckid.reporting.missing_cells import write_instability
@@ -56,22 +57,29 @@ _PHASES = {
 def run_cluster(given: SimpleNamespace) -> None:
     """Cluster a table, and write its rows and what else was asked for, by the command's options."""
     given.file = None if given.out == "-" else given.out
-    listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
-    given.names = [name.strip() or None for names in listed for name in names]
+    given.names = split_names(given.names)
     reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
-    estimator = _make_estimator(given)
+    estimator = make_estimator(given)
     in_memory = _check_use(given, estimator)
     with holding_notes(given.quiet):
         prepared, rows = _open(estimator, given, reading, columns, in_memory)
         if given.file:  # so that too many rows show before the work
-            table_format(given.file, prepared.table.n_rows if rows is None else None)
+            table = prepared.table
+            n_rows = table.n_rows if rows is None else 0
+            check_output(given.file, n_rows, table.own_names, table=given.out_table)
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
         _cluster(estimator, prepared, rows, given)
 
 
-def _make_estimator(given: SimpleNamespace) -> PCKID:
+def split_names(text: str | None) -> list[str | None]:
+    """Split names of clusters with commas between them; nothing between two is no name."""
+    listed = csv.reader([text] if text else [], skipinitialspace=True)
+    return [name.strip() or None for names in listed for name in names]
+
+
+def make_estimator(given: SimpleNamespace) -> PCKID:
     """Make the model that the options describe; what does not suit it is wrong use."""
     estimator = PCKID(given.n_clusters or "auto", random_state=given.random_state)
     known = sorted(estimator.get_params())
@@ -101,9 +109,9 @@ def _make_estimator(given: SimpleNamespace) -> PCKID:
 
 def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
     """Refuse what cannot be done before any work; return whether it needs rows in memory."""
-    sources = [given.table, *filter(None, [given.like])]
+    sources = [given.path, *filter(None, [given.like])]
     tables = [given.out, given.out_long, given.next_cells]
-    check_outputs(sources, tables, given.report_path, given.model_path)
+    check_outputs(sources, tables, given.report_path, given.model_path, table=given.out_table)
     of_rows = ("case", "weights", "instability", "next_cells", "outcomes", "like")
     needs = [as_argument(key) for key in of_rows if getattr(given, key)]
     needs += ["--report"] * bool(given.report_path)
@@ -128,11 +136,11 @@ def _open(
     in_memory: bool,
 ) -> tuple[Prepared, DatasetRows | None]:
     """Read a table whole and prepare it; or in batches, if asked to, or if it is large."""
-    if given.stream or (not in_memory and is_large(given.table)):
-        opened = open_dataset(given.table, reading, columns)
-        remark(f"{given.table} is read in batches; it need not fit in memory.")
+    if given.stream or (not in_memory and is_large(given.path)):
+        opened = open_dataset(given.path, reading, columns)
+        remark(f"{given.path} is read in batches; it need not fit in memory.")
         return opened
-    table = open_and_tell(given.table, reading, take_advice=columns.take_advice)
+    table = open_and_tell(given.path, reading, take_advice=columns.take_advice)
     given.outcomes = named_columns(table, given.outcomes, "outcomes")
     columns = replace(columns, drop=(*columns.drop, *given.outcomes))
     if columns.take_advice:
@@ -195,7 +203,7 @@ def _cluster(
 ) -> None:
     """Fit, judge, write and tell."""
     like = load(given.like) if given.like else None
-    watch = partial(_progress_bar, given.quiet)
+    watch = partial(progress_bar, given.quiet)
     found = fit_clusters(estimator, prepared, rows, watch, like)
     if given.names:
         before, estimator.cluster_names_ = estimator.cluster_names_, given.names
@@ -260,7 +268,7 @@ def _cluster(
 
 
 @contextmanager
-def _progress_bar(quiet: bool) -> Iterator[Callable[[int, int | None, str], None] | None]:
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int | None, str], None] | None]:
     """Draw a bar with the time left, on a terminal only; what is yielded moves it."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -297,8 +305,8 @@ def _list_paths(
     if n_clusters == 1 and given.n_clusters is None:
         outputs = {"out": given.file, "report": given.report_path}
         command = write_command(
-            ["cluster", given.table], found.list_options(**asked), {"k": 2}, outputs
+            ["cluster", given.path], found.list_options(**asked), {"k": 2}, outputs
         )
-        divide = "-k 2" if given.table == "-" else command
+        divide = "-k 2" if given.path == "-" else command
         paths.append(("Divide", f"{divide}   (pieces, not groups)"))
     return [(name, path) for name, path in paths if path]

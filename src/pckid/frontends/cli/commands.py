@@ -11,10 +11,12 @@ from pckid._version import __version__
 from pckid.frontends.cli.messages import print_json, say
 from pckid.frontends.cli.options import (
     CASES,
+    CONFIDENCE,
     HELP_ALL,
     OUT_LONG,
     OUTLIERS,
     READING,
+    SMOOTH,
     WRITING,
     TableCommand,
     file_option,
@@ -22,6 +24,7 @@ from pckid.frontends.cli.options import (
     of_table,
 )
 from pckid.frontends.cli.process import loading_libraries, refuse_too_little_memory
+from pckid.frontends.formats.registry import list_formats
 
 
 class ReaderLeft(Exception):
@@ -63,9 +66,9 @@ def pckid() -> None:
 @pckid.command(
     cls=TableCommand, short_help="Find clusters in a table with missing values.",
     params=[
-        click.Argument(["table"], default="-"),
+        click.Argument(["path"], default="-", metavar="[TABLE]"),
         click.Option(["-k", "--clusters", "n_clusters"], type=click.IntRange(1), metavar="N",
-                     help="Number of clusters. Chosen among 1 to 15 by default."),
+                     help="Number of clusters. Chosen among 1 to 40 by default."),
         click.Option(["--names"], metavar="NAMES",
                      help="Names of the clusters, from cluster 0 on, with commas between them (one "
                      "with a comma in quotes): for report, model, and a column `cluster_name`."),
@@ -98,6 +101,11 @@ def pckid() -> None:
                      help="Add a column `missing_instability`: the chance that the row would be in "
                      "another cluster if its missing values were known."),
         file_option(["--save", "model_path"], "MODEL", "Keep the model for `pckid predict`."),
+        click.Option(["--context"], type=int, metavar="N",
+                     help="Of an image, use the means of what was observed in N × N pixels, too; 1 "
+                     "for none. 3 by default."),
+        SMOOTH,
+        CONFIDENCE,
         *READING,
         click.Option(["--set", "settings"], multiple=True, metavar="NAME=VALUE",
                      help="Set a parameter of pckid.PCKID: scaling=common, "
@@ -105,8 +113,8 @@ def pckid() -> None:
         click.Option(["--seed", "random_state"], type=click.IntRange(0, 2**32 - 1), default=0,
                      show_default=True, metavar="N", help="Start of the random numbers."),
         click.Option(["--stream"], is_flag=True,
-                     help="Read Parquet, Arrow or plain CSV in batches, as is done where the table "
-                     "would take more than a quarter of the memory."),
+                     help=f"Read {list_formats(batched=True)} in batches, as is done where "
+                     "the table would take more than a quarter of the memory."),
         click.Option(["--only-labels"], is_flag=True,
                      help="Write the column of --id, or the number of the row, and no other column "
                      "beside the result."),
@@ -118,11 +126,9 @@ def cluster(**options: Any) -> None:
     from 0 (-1 where a row holds no value), and `confidence`, the chance that the row would get the
     same cluster again. A column `group` numbers groups that are of several clusters.
 
-    TABLE is CSV, Excel (.xlsx, .xls, .ods), Parquet, Arrow, Stata, SPSS or SAS, also compressed, or
-    a folder of Parquet files; - reads standard input. Large ones need not fit in memory. Missing
-    values stay missing, text is categories, and units do not matter. Rows go to standard output
-    unless --out is given. NAMES have commas between them; options of several
-    values may be repeated.
+    TABLE is FORMATS, also compressed, or a folder of Parquet files; - is standard input. An image
+    (GeoTIFF, VRT, NetCDF, Zarr, a folder of a GeoTIFF for each date) is a table of pixels, and
+    --out a GeoTIFF. Missing values stay missing, text is categories, and units do not matter.
 
     \b
     Examples:
@@ -133,18 +139,25 @@ def cluster(**options: Any) -> None:
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       pckid cluster customers.csv --known segment --out segments.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
+      pckid cluster stack.tif -k 16 --out clusters.tif --save land.pckid
     """
+    given = SimpleNamespace(**options)
     with loading_libraries():
         from pckid.frontends.cli.cluster import run_cluster
+        from pckid.frontends.cli.maps import is_image, refuse_image_options, run_cluster_map
 
-    run_cluster(SimpleNamespace(**options))
+    if is_image(given.path):
+        run_cluster_map(given)
+    else:
+        refuse_image_options(given)
+        run_cluster(given)
 
 
 @pckid.command(
     cls=TableCommand, short_help="Put the rows of a table into the clusters of a saved model.",
     params=[
         click.Argument(["model"]),
-        click.Argument(["table"], default="-"),
+        click.Argument(["path"], default="-", metavar="[TABLE]"),
         click.Option(["--label", "labels"], metavar="NAME",
                      help="Column with known groups, compared with the clusters."),
         *of_table("missing_columns"),
@@ -155,6 +168,8 @@ def cluster(**options: Any) -> None:
                     "Write a table of what each cell of each row does to its membership in its "
                     "cluster."),
         OUTLIERS,
+        SMOOTH,
+        CONFIDENCE,
         click.Option(["--jobs", "n_jobs"], type=int, callback=not_zero,
                      help="Processor cores to use; -1 for all."),
         *WRITING,
@@ -174,17 +189,23 @@ def predict(**options: Any) -> int:
       pckid predict model.pckid new.csv > clusters.csv
       pckid predict model.pckid new.parquet --out clusters.parquet
       cat new.csv | pckid predict model.pckid | head
+      pckid predict land.pckid other-scene.tif --out other-clusters.tif
     """
+    given = SimpleNamespace(**options)
     with loading_libraries():
+        from pckid.frontends.cli.maps import is_image, refuse_image_options, run_predict_map
         from pckid.frontends.cli.predict import run_predict
 
-    return run_predict(SimpleNamespace(**options))
+    if is_image(given.path):
+        return run_predict_map(given)
+    refuse_image_options(given)
+    return run_predict(given)
 
 
 @pckid.command(
     cls=TableCommand, short_help="Show what a table holds and what is missing.",
     params=[
-        click.Argument(["table"]),
+        click.Argument(["path"], metavar="TABLE"),
         *READING,
         *CASES,
         click.Option(["--json", "as_json"], is_flag=True,
@@ -196,8 +217,7 @@ def inspect(**options: Any) -> None:
     cells are missing together, and all that is wrong or doubtful, each with what to do about it.
     The last line is a command to cluster the table. Nothing is clustered yet.
 
-    TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
-    Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - reads standard input.
+    TABLE is FORMATS, also compressed, or a folder of Parquet files; - reads standard input.
 
     \b
     Examples:
@@ -265,8 +285,8 @@ def demo(out: str) -> None:
     from pckid._utils.commands import write_command
     from pckid.data import penguins_path
     from pckid.frontends.cli.outputs import open_writer
+    from pckid.frontends.formats.opening import open_table
     from pckid.frontends.preparing import prepare
-    from pckid.frontends.tables.scanning import open_table
 
     os.makedirs(out, exist_ok=True)
     suffix = "xlsx" if find_spec("xlsxwriter") else "csv"
@@ -278,7 +298,7 @@ def demo(out: str) -> None:
     with open_writer(table_path) as writer:
         numbers = {name: prepared.X[:, j] for j, name in enumerate(prepared.names[:-1])}
         writer.write(prepared.table, {}, numbers)
-    given = {"table": table_path, "n_clusters": 3, "labels": "label"}
+    given = {"path": table_path, "n_clusters": 3, "labels": "label"}
     click.get_current_context().invoke(cluster, **given, out=labels_path, report_path=report_path)
     options = {"k": 3, "label": "label", "out": f"clusters.{suffix}", "report": "report.html"}
     say(f"By hand   {write_command(['cluster', table_path], options)}")

@@ -21,6 +21,7 @@ from pckid.frontends.cases import prepare_table
 from pckid.frontends.cli.messages import print_json
 from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.words import SHELL, open_and_tell
+from pckid.frontends.formats.findings import Doubt, advice
 from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.options import (
     CaseOptions,
@@ -32,7 +33,6 @@ from pckid.frontends.options import (
 from pckid.frontends.questions import write_advice, write_evidence
 from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
-from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.wording import (
     explain_reading,
     write_problems,
@@ -48,9 +48,9 @@ _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "durat
 def run_inspect(given: SimpleNamespace) -> None:
     """Show what a table holds, by the command's options."""
     reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
-    table = open_and_tell(given.table, reading, take_advice=True)
+    table = open_and_tell(given.path, reading, take_advice=True)
     found = inspect_table(table, columns)
-    command = cluster_command(given.table, table.reading, columns, found)
+    command = cluster_command(given.path, table.reading, columns, found)
     if given.as_json:
         print_json(as_json_data(found, command))
     else:

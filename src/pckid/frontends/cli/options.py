@@ -7,6 +7,7 @@ import click
 
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
+from pckid.frontends.formats.registry import list_formats
 from pckid.frontends.options import OPTIONS, CaseOptions
 
 HEADINGS = {
@@ -34,6 +35,10 @@ class TableCommand(click.Command):
 
     Help lists options under headings, and those that few people need with `--help-all` alone.
     """
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.help = (self.help or "").replace("FORMATS", list_formats())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings."""
@@ -103,7 +108,16 @@ def file_option(flags: list[str], shows: str, told: str) -> click.Option:
 
 READING = of_table(
     "na_values", "not_missing", "ignore_case", "limits", "numbers", "dates", "delimiter", "decimal",
-    "encoding", "sheet", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
+    "encoding", "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
+)  # fmt: skip
+CONFIDENCE = file_option(
+    ["--confidence", "confidence_path"], "FILE.tif",
+    "Of an image, write how surely each pixel belongs to its cluster here.",
+)  # fmt: skip
+SMOOTH = click.Option(
+    ["--smooth"], type=int, metavar="N",
+    help="Of an image, average memberships over N × N pixels; 1 for none. 3 by default, and as for "
+    "the model's own image.",
 )  # fmt: skip
 CASES = of_table("case", "time", "variable", "value", "static", "bins", "from_first")
 OUTLIERS = click.Option(
@@ -111,7 +125,10 @@ OUTLIERS = click.Option(
 )
 WRITING = [
     file_option(["--out", "-o"], "FILE",
-                "Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .csv.gz and the like)."),
+                "Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .jsonl, .csv.gz and the "
+                "like); into a database (.sqlite, .db, .duckdb) as a new table."),
+    click.Option(["--out-table"], default="clusters", show_default=True, metavar="NAME",
+                 help="Name of the new table, where --out is a database."),
     click.Option(["--escape-formulas"], is_flag=True,
                  help="Put an apostrophe before text which a spreadsheet would run as a formula."),
     click.Option(["--json", "as_json"], is_flag=True,

@@ -12,21 +12,33 @@ from typing import Any
 
 import click
 
-from pckid._utils.files import atomic_file, check_target
+from pckid._utils.files import check_target
+from pckid.frontends.formats.registry import FORMATS, find_output
+from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.results import Layout, Totals, tabulate_cells
 from pckid.frontends.run import Clustering
-from pckid.frontends.tables.writing import TableWriter, table_format
 
 
 def check_outputs(
-    sources: Sequence[str], tables: Sequence[str | None], *others: str | None
+    sources: Sequence[str],
+    tables: Sequence[str | None],
+    *others: str | None,
+    table: str = "clusters",
 ) -> None:
     """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
     files = [path for path in tables if path and path != "-"]
-    targets = [*files, *filter(None, others)]
+    check_paths(sources, [*files, *others])
+    for path in files:
+        check_output(path, table=table)
+
+
+def check_paths(sources: Sequence[str], outputs: Sequence[str | None]) -> None:
+    """Refuse files that would overwrite an input or each other, or that cannot be written."""
+    targets = [path for path in outputs if path]
     for path in targets:
         try:
-            check_target(path, [source for source in sources if source != "-"])
+            read = [source for source in sources if source != "-"]
+            check_target(path, [] if _is_added_to(path) else read)
             if os.path.exists(path) and not os.access(path, os.W_OK):
                 raise PermissionError(errno.EACCES, "Permission denied", path)
         except OSError as error:
@@ -44,8 +56,11 @@ def check_outputs(
             raise click.UsageError(
                 f"Standard output is {source!r}, the input. Write somewhere else."
             )
-    for path in files:
-        table_format(path)
+
+
+def _is_added_to(path: str) -> bool:
+    """Whether an output is a database, which gets a new table and may be the input."""
+    return any(path.lower().endswith(form.written) for form in FORMATS if form.is_added_to)
 
 
 def _is_stream(path: str, stream: Any) -> bool:
@@ -63,6 +78,7 @@ def open_writer(
     *,
     escape_formulas: bool = False,
     to_stdout: bool = True,
+    table: str = "clusters",
 ) -> Iterator[TableWriter]:
     """Open where rows go: a file that appears when it is complete, or standard output.
 
@@ -78,22 +94,19 @@ def open_writer(
             yield writer
         sys.stdout.buffer.flush()
     else:
-        kind, codec = table_format(out)
-        if found and kind not in ("csv", "tsv"):
+        form, *_ = find_output(str(out))
+        if found and form.keeps_origin:
             how["origin"] = json.dumps(found.origin)
-        if found and kind == "xlsx" and not found.is_new:
+        if found and form.choice == "sheet" and not found.is_new:
             how["sheets"] = found.profile_sheets()
-        with (
-            atomic_file(out) as file,
-            TableWriter(file, kind=kind, codec=codec, **how) as writer,
-        ):
+        with open_output(str(out), table=table, **how) as writer:
             yield writer
 
 
 def write_rows(found: Clustering, layout: Layout, given: SimpleNamespace) -> Totals:
     """Write all rows with their clusters, and the lines of cases if asked to, by the options."""
     how = {"escape_formulas": given.escape_formulas, "to_stdout": not given.as_json}
-    with open_writer(given.out, found, **how) as writer:
+    with open_writer(given.out, found, **how, table=given.out_table) as writer:
         totals = found.write(writer, layout)
     cases = found.prepared
     if given.out_long and cases.lines is not None:

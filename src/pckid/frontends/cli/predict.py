@@ -31,7 +31,8 @@ def run_predict(given: SimpleNamespace) -> int:
 
 
 def _predict(given: SimpleNamespace) -> int:
-    check_outputs([given.table, given.model], [given.out, given.out_long, given.explain])
+    tables = [given.out, given.out_long, given.explain]
+    check_outputs([given.path, given.model], tables, table=given.out_table)
     reading, columns = pick_options(vars(given))
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
@@ -40,7 +41,7 @@ def _predict(given: SimpleNamespace) -> int:
         remark(f"Missing, as for the model's own table: {codes}.")
     if given.out_long and model.columns.lines is None:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")
-    prepared = model.prepare(partial(open_and_tell, given.table, take_advice=False))
+    prepared = model.prepare(partial(open_and_tell, given.path, take_advice=False))
     words = SHELL._replace(settled=True)
     tell_prepared(prepared, words)
     found = assign_clusters(model.estimator, prepared, given.outliers)

@@ -23,9 +23,9 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.descriptions import ClusterDescription
 from pckid.frontends.cli.messages import echo
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt, advice
 from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
-from pckid.frontends.tables.findings import Doubt, advice
 from pckid.frontends.wording import write_problems, write_row_count
 from pckid.reporting.agreement import write_agreement
 from pckid.say.verdict import mark_verdict, write_finding, write_reason
@@ -161,7 +161,8 @@ def show_found(found: Found) -> None:
         style = _STYLES.get(sign, "")
         verdict.append(Text.assemble((f"{sign} " * bool(sign), style), printable(found.reason)))
     # A command is copied whole: the terminal may break it, a line break in it may not.
-    paths = [Text(f"{name:<10}", "bold").append(printable(path), "") for name, path in found.paths]
+    wide = max(10, 2 + max((len(name) for name, _ in found.paths), default=0))
+    paths = [Text(name.ljust(wide), "bold").append(printable(p), "") for name, p in found.paths]
     texts = [[*map(Text, map(printable, some))] for some in (found.sentences, found.notes)]
     head, asked = [Text(printable(found.head))], [*map(Text, map(printable, found.questions))]
     clusters = _tabulate(console, found) if found.lines else []

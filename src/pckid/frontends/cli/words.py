@@ -6,11 +6,11 @@ from pckid._utils.commands import as_argument, as_arguments
 from pckid.exceptions import TableError
 from pckid.frontends.cli.messages import note, remark
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Fact
+from pckid.frontends.formats.opening import open_table
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import ReadOptions, pairs_of
-from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.prepared import Prepared
-from pckid.frontends.tables.scanning import open_table
-from pckid.frontends.tables.table import FileTable
 from pckid.frontends.wording import refuse_undecided, write_note
 
 SHELL = Dialect(

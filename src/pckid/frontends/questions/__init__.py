@@ -7,6 +7,7 @@ The shell, Python, the app and the golden files are made from these. `question` 
 from collections.abc import Sequence
 
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.ambiguous_dates import AMBIGUOUS_DATES
 from pckid.frontends.questions.ambiguous_numbers import AMBIGUOUS_NUMBERS
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
@@ -24,6 +25,7 @@ from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.nothing_left import NOTHING_LEFT
 from pckid.frontends.questions.other_unit import OTHER_UNIT
 from pckid.frontends.questions.outlier import OUTLIER
+from pckid.frontends.questions.places import PLACES
 from pckid.frontends.questions.question import Answer, Question, Seen
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.questions.rows_below_names import ROWS_BELOW_NAMES
@@ -33,7 +35,6 @@ from pckid.frontends.questions.text_among_numbers import TEXT_AMONG_NUMBERS
 from pckid.frontends.questions.too_many_categories import TOO_MANY_CATEGORIES
 from pckid.frontends.questions.unit_left_out import UNIT_LEFT_OUT
 from pckid.frontends.questions.word_for_missing import WORD_FOR_MISSING
-from pckid.frontends.tables.findings import Doubt
 
 # In the order in which they are looked for: a later one may depend on what an earlier one found.
 QUESTIONS: dict[str, Question] = {
@@ -60,6 +61,7 @@ QUESTIONS: dict[str, Question] = {
         MAY_BE_A_CODE,
         REPEATED_IDS,
         LONG_TAILS,
+        PLACES,
         SAME_ORDER,
         KNOWN_GROUPS,
         WORD_FOR_MISSING,

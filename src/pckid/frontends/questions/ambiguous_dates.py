@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import read_as
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
-from pckid.frontends.tables.findings import Doubt
 
 
 class AmbiguousDates(Question):

@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import read_as
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import read_numbers
 
 

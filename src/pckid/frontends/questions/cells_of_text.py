@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import number_hint
+from pckid.frontends.formats.table import name_row
 from pckid.frontends.options import Fix, take_as_missing
 from pckid.frontends.questions.extra_rows import EXTRA_ROWS
 from pckid.frontends.questions.question import Seen
 from pckid.frontends.tables.formats import NumberFormat, read_numbers
 from pckid.frontends.tables.kinds import NUMERIC
 from pckid.frontends.tables.numbers import LIMIT, NotNumbers
-from pckid.frontends.tables.table import name_row
 
 EVIDENCE = (
     "{column} holds text in {n_cells} of {n_observed:+cell}, first {example!q} in {where}. {hint}"

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pckid._utils.text import brief
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import take_as_missing
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 from pckid.input.sentinels import describe_codes, find_codes
 
 

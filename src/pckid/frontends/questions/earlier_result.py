@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
-from pckid.frontends.tables.findings import Doubt
 
 NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 """What a clustering adds to a table."""

@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import numpy as np
 
+from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import Fix
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
-from pckid.frontends.tables.table import FileTable
 
 _MAX_TOTALS = 3
 _MIN_ABOVE, _MIN_COLUMNS = 3, 2

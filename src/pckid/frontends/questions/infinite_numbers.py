@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.formats.table import name_row
 from pckid.frontends.options import drop_column, take_as_missing
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
-from pckid.frontends.tables.findings import Doubt
-from pckid.frontends.tables.table import name_row
 
 
 class InfiniteNumbers(Question):

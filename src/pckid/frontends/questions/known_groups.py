@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix
 from pckid.frontends.questions.question import Answer, Question, Seen, as_category
-from pckid.frontends.tables.findings import Doubt
 
 # A column is filled in a smaller share of the rows, with so many different values, each so many
 # times.

@@ -5,10 +5,10 @@ from typing import Any
 
 from pckid._utils.text import number_hint
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix
 from pckid.frontends.questions.cells_of_text import EVIDENCE, CellsOfText, list_cells
 from pckid.frontends.questions.question import Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 
 
 class Limits(Question):

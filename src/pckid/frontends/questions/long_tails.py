@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 
 # Half of the range between the 5 % of lowest and of highest numbers lies in this share of it, or
 # less: so it is in logarithmic normal numbers whose 5 % and 95 % are a factor of 40 apart.

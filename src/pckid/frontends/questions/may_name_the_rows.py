@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix
 from pckid.frontends.questions.question import Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 
 
 class MayNameTheRows(Question):

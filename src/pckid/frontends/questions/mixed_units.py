@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import FormatChoice
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
 from pckid.frontends.questions.cells_of_text import list_cells
 from pckid.frontends.questions.question import Answer, Question, Seen, as_category, leave_out
-from pckid.frontends.tables.findings import Doubt
 
 
 class NoNumbers(Question):

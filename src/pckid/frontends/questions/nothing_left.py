@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.question import Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 
 
 class NothingLeft(Question):

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pckid._utils.text import brief
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import fold_unit
 
 

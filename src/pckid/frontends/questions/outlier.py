@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 
 # In days since 1970: databases write 9999-12-31 where something has not ended.
 _LAST_DAY = 2_932_896

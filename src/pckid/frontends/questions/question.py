@@ -9,11 +9,11 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.frontends.dialect import Dialect, fill
+from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as
 from pckid.frontends.tables.choosing import Known
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules
-from pckid.frontends.tables.table import FileTable
 
 Answer = tuple[str, tuple[Fix, ...]]
 """The label of a button, and the fixes that it applies; none where all stays as it is."""

@@ -7,13 +7,14 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import CaseOptions, Fix
 from pckid.frontends.questions.case_and_time import find_case_and_time
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.kinds import Reading
-from pckid.frontends.tables.numbers import MissingTokens, try_numbers
-from pckid.frontends.tables.table import FileTable
+from pckid.frontends.tables.missing import MissingTokens
+from pckid.frontends.tables.numbers import try_numbers
 
 # Of the lines that hold one value each, so many are of another case, time or variable.
 _DISTINCT = 0.9

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
 from pckid.frontends.questions.text_among_numbers import TEXT_AMONG_NUMBERS
-from pckid.frontends.tables.findings import Doubt
 
 # Two rows of questions, and one of what Qualtrics calls them.
 _MAX_BELOW = 3

@@ -7,10 +7,10 @@ import numpy as np
 
 from pckid._utils.text import brief, list_first
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 
 _SAME = 0.995  # the rank correlation of columns that say the same
 _NEARLY = 0.95  # of ranks among the rows of each column, before those of both are ranked

@@ -5,9 +5,9 @@ from typing import Any
 
 from pckid._utils.text import brief
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.kinds import fold_text
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from pckid._utils.text import number_hint
 from pckid.frontends.dialect import Dialect, fill
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix, drop_column, read_as
 from pckid.frontends.questions.cells_of_text import EVIDENCE, CellsOfText, list_cells
 from pckid.frontends.questions.limits import are_limits
@@ -16,7 +17,6 @@ from pckid.frontends.questions.question import (
     leave_out,
     write_choices,
 )
-from pckid.frontends.tables.findings import Doubt
 
 
 class TextAmongNumbers(Question):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.mixed_units import are_fractions, lacks_sign
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
 from pckid.frontends.tables.formats import CURRENCIES
 
 

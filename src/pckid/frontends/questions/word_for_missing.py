@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.frontends.dialect import Dialect
+from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.formats.table import count_different
 from pckid.frontends.options import take_as_value
 from pckid.frontends.questions.question import Answer, Question, Seen
-from pckid.frontends.tables.findings import Doubt
-from pckid.frontends.tables.numbers import holds_token, is_text, split_token
-from pckid.frontends.tables.table import count_different
+from pckid.frontends.tables.missing import split_token
+from pckid.frontends.tables.numbers import holds_token, is_text
 
 
 class WordForMissing(Question):

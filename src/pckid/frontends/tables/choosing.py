@@ -11,8 +11,10 @@ import numpy as np
 
 from pckid._utils.text import brief, list_first
 from pckid.exceptions import OptionError, TableError
+from pckid.frontends.formats.findings import Fact
+from pckid.frontends.formats.table import FileTable, name_row
+from pckid.frontends.missing_words import MISSING_TEXTS
 from pckid.frontends.options import ColumnOptions, Fix
-from pckid.frontends.tables.findings import Fact
 from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.tables.kinds import (
     DATE_CHOICES,
@@ -20,13 +22,8 @@ from pckid.frontends.tables.kinds import (
     ReadingRules,
     read_columns,
 )
-from pckid.frontends.tables.numbers import (
-    MISSING_TEXTS,
-    MissingTokens,
-    holds_token,
-    split_token,
-)
-from pckid.frontends.tables.table import FileTable, name_row
+from pckid.frontends.tables.missing import MissingTokens, split_token
+from pckid.frontends.tables.numbers import holds_token
 
 _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 

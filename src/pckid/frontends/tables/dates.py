@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.frontends.tables.table import null_where, read_each_once
+from pckid.frontends.formats.table import null_where, read_each_once
 
 _TIME = (
     r"(?:(?:T| +|, *)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import UNREAD_NUMBER
+from pckid.frontends.formats.table import FileTable, count_different, release_memory
 from pckid.frontends.tables.dates import (
     EITHER_ORDER,
     DateFormat,
@@ -31,9 +32,9 @@ from pckid.frontends.tables.formats import (
     is_ambiguous_plain,
 )
 from pckid.frontends.tables.meanings import kind_of_texts, numbers_name_rows
+from pckid.frontends.tables.missing import MissingTokens
 from pckid.frontends.tables.numbers import (
     LIMIT,
-    MissingTokens,
     NotNumbers,
     is_text,
     observed_cells,
@@ -41,7 +42,6 @@ from pckid.frontends.tables.numbers import (
     try_numbers,
     without_limits,
 )
-from pckid.frontends.tables.table import FileTable, count_different, release_memory
 from pckid.input.cells import as_text
 
 # The first rows: as many cells in a table of any width.

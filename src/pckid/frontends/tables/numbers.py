@@ -1,7 +1,7 @@
 """Turn a table's columns into numbers, with NaN where a cell is missing."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief
+from pckid.frontends.formats.table import FileTable, null_where
+from pckid.frontends.missing_words import MISSING_TEXTS
 from pckid.frontends.tables.dates import (
     DateFormat,
     is_temporal,
@@ -19,82 +21,14 @@ from pckid.frontends.tables.dates import (
     to_floats,
 )
 from pckid.frontends.tables.formats import NumberFormat, parse_plain, read_numbers
-from pckid.frontends.tables.table import FileTable, null_where
+from pckid.frontends.tables.missing import MissingTokens, as_number
 
-MISSING_TOKENS = (
-    "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
-    ".", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}", "...", "(null)",
-    r"\N", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NV", "#WERT!", "#BEZUG!",
-    "#ZAHL!", "#N/D", "#VALEUR!", "#NOMBRE!", "#VALORE!", "#VALOR!", "#Ñ/D", "n.a.", "n. a.",
-    "not available", "not applicable", "no data", "k.A.", "k. A.", "keine Angabe",
-    "keine Angaben", "nicht verfügbar", "fehlt", "fehlend", "n/d",
-    "non disponible", "non renseigné", "non renseignée", "manquant", "s/d", "sin dato",
-    "sin datos", "no disponible", "non disponibile", "mancante", "não disponível",
-    "não informado", "sem dados", "n.v.t.", "niet beschikbaar", "geen gegevens", "saknas",
-    "ej tillgänglig", "brak danych", "нет данных",
-)  # fmt: skip
-"""Cells that mean "missing", whatever their case and the blanks around them."""
-MISSING_TEXTS = frozenset(token.strip().lower() for token in MISSING_TOKENS)
-WORDS = ("none", "nil", "-")
-"""Those among them that are values in a column of texts, such as no alcohol at all."""
 LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
 """A cell that holds a limit, "<0.5" or "90+", and the number in it."""
 
 MAX_TEXTS = 20
 _MAX_LISTED = 50
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
-
-
-class MissingTokens(NamedTuple):
-    """What counts as missing: texts in lower case, and numbers."""
-
-    texts: frozenset[str]
-    numbers: tuple[float, ...]
-    words: frozenset[str] = frozenset()  # of the texts, missing only among numbers
-    columns: Mapping[str, "MissingTokens"] = {}  # columns that have codes of their own
-    limits: str = ""  # "<0.5" among numbers is its "value", "half" of it, or "missing"
-
-    @classmethod
-    def with_defaults(
-        cls,
-        extra: Iterable[str] = (),
-        not_missing: Iterable[str] = (),
-        names: Sequence[str] = (),
-        limits: str = "",
-    ) -> "MissingTokens":
-        """Add tokens to the default list, and take some from it.
-
-        One that reads as a number matches by value; "age=-9" is a token of column `age` alone, if
-        there is such a column among `names`.
-        """
-        given: dict[str, tuple[list[str], list[str]]] = {"": ([], [])}
-        for place, tokens in enumerate((extra, not_missing)):
-            for name, text in (split_token(token, names) for token in tokens):
-                given.setdefault(name, ([], []))[place].append(text)
-        base = cls(MISSING_TEXTS, (), frozenset(WORDS), {}, limits)._with(*given.pop(""))
-        return base._replace(columns={name: base._with(*some) for name, some in given.items()})
-
-    def _with(self, extra: Sequence[str], not_missing: Sequence[str]) -> "MissingTokens":
-        """Add tokens, and take others away."""
-        added, taken = ({text.strip().lower() for text in some} for some in (extra, not_missing))
-        numbers = *self.numbers, *filter(math.isfinite, map(as_number, extra))
-        texts, words = (self.texts - taken) | added, self.words - taken - added
-        return self._replace(texts=texts, numbers=numbers, words=words)
-
-    def of(self, name: str) -> "MissingTokens":
-        """Give what counts as missing in one column."""
-        return self.columns.get(name, self)
-
-    @property
-    def among_texts(self) -> "MissingTokens":
-        """Give what counts as missing in a column of texts."""
-        return self._replace(texts=self.texts - self.words, limits="")
-
-
-def split_token(token: str, names: Sequence[str]) -> tuple[str, str]:
-    """Split a token such as "age=-9" into its column, "" for all of them, and its text."""
-    name, _, text = token.rpartition("=")
-    return (name, text) if name in names else ("", token)
 
 
 class NotNumbers(NamedTuple):
@@ -222,8 +156,7 @@ def _parse_texts(
     """Parse a column of text."""
     if isinstance(form, NumberFormat) and form.is_plain:
         # Most cells that mean missing are spelled as usual, without blanks.
-        spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
-        tokens = pa.array(sorted(missing.texts | spelled), column.type)
+        tokens = pa.array(sorted(missing.spellings), column.type)
         usual = null_where(pc.is_in(column, value_set=tokens), column)
         plain = parse_plain(usual, form.decimal)
         if plain is not None:
@@ -252,8 +185,3 @@ def _parse_texts(
         tuple((texts[i]["values"].as_py(), texts[i]["counts"].as_py()) for i in commonest.tolist()),
         tuple((np.flatnonzero(wrong) + 1).tolist()) if wrong.sum() <= _MAX_LISTED else (),
     )  # fmt: skip
-
-
-def as_number(token: str) -> float:
-    """Read a token as a cell with a decimal point is read; NaN where it is no number."""
-    return float(read_numbers(pa.array([token.strip()]), NumberFormat())[0][0])

@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pckid.frontends.formats.findings import Doubt, Fact
+from pckid.frontends.formats.table import FileTable, TextFormat
 from pckid.frontends.options import ColumnOptions
-from pckid.frontends.tables.findings import Doubt, Fact
 from pckid.frontends.tables.kinds import (
     Reading,
     ReadingRules,
     read_columns,
     text_column,
 )
-from pckid.frontends.tables.table import FileTable
-from pckid.frontends.tables.text import TextFormat
 from pckid.input.cells import as_text
 
 
@@ -104,15 +103,21 @@ class Prepared:
         cells, tokens = self._cells(self.options.known), self.rules.missing.texts
         return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
 
-    def outcome(self, name: str) -> list[Any]:
-        """Read a column to compare clusters in, as others are read; None where missing."""
+    def outcome(self, name: str) -> tuple[list[Any], str | None]:
+        """Read a column to compare clusters in, as others are read; None where missing.
+
+        With how its numbers are written, as in `write_quantity`.
+        """
         rules = self.rules._replace(kept=self.rules.kept | {name})
         _, found = read_columns(self.table, [name], rules, always=[name])
         if name in found.wrong:
             cells = text_column(self.table, name, rules.missing)
-            return list(cells.to_pylist())
-        numbers = [None if np.isnan(cell) else cell for cell in found.X[:, 0].tolist()]
-        return found.texts.get(name, numbers)
+            return list(cells.to_pylist()), None
+        if name in found.texts:
+            return found.texts[name], None
+        reading, column = found.readings[name], found.X[:, 0]
+        form = date_form(reading, column) or (reading.choice and reading.choice.unit) or None
+        return [None if np.isnan(cell) else cell for cell in column.tolist()], form
 
     @property
     def notes_on_cases(self) -> list[str]:
@@ -130,3 +135,14 @@ class Prepared:
             return None
         cells = self.table.data.column(name).to_pylist()
         return ["" if cell is None else as_text(cell) for cell in cells]
+
+
+def date_form(reading: Reading | None, column: np.ndarray) -> str | None:
+    """Tell how a column (n_rows,) of dates or durations is written; None if it holds neither."""
+    part = reading.date.part if reading and reading.date else "days"
+    if reading is None or reading.kind not in ("date", "duration") or part == "month":
+        return None
+    if reading.kind == "duration" or part == "hour":
+        return "time"
+    seen = column[~np.isnan(column)]
+    return "date" if (seen == np.floor(seen)).all() else "datetime"

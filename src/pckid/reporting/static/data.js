@@ -1,27 +1,6 @@
 "use strict";
 // Reading the data that travels in the page, and writing it as text.
 
-const N_COLOURS = 10;
-const SYMBOLS = [
-  ...["Circle", "Square", "Triangle", "Diamond", "Star", "Cross", "Wye"].map(
-    (name) => d3[`symbol${name}`],
-  ),
-  polygon([[0, 1.2], [-1.05, -0.6], [1.05, -0.6]]),
-  polygon([[-0.9, -0.9], [0.9, -0.9], [-0.9, 0.9], [0.9, 0.9]]),
-  polygon(d3.range(6).map((corner) => [Math.sin, Math.cos].map((of) => of((corner * Math.PI) / 3)))),
-];
-
-/** Make a sign of corners, as far as 1 from its middle for an area of about 3. */
-function polygon(corners) {
-  return {
-    draw(context, size) {
-      const scale = Math.sqrt(size / 2.6);
-      corners.forEach(([x, y], place) => context[place ? "lineTo" : "moveTo"](scale * x, scale * y));
-      context.closePath();
-    },
-  };
-}
-
 /** Unpack the data block: base64 of gzip of JSON. */
 async function readData() {
   const text = document.getElementById("data").textContent.trim();
@@ -46,17 +25,13 @@ function formatDate(value, kind) {
   }
   const date = new Date(Math.round(value * 1440) * 60000);
   if (Number.isNaN(date.getTime())) return formatNumber(value);
-  return d3.utcFormat(kind === "date" ? "%Y-%m-%d" : "%Y-%m-%d %H:%M")(date);
-}
-
-/** Whether a column holds dates or hours. */
-function isDate(column) {
-  return ["date", "datetime", "time"].includes(column.form);
+  const text = date.toISOString().replace(/^\+?(-?)0*(\d{4})/, "$1$2");
+  return text.replace("T", " ").slice(0, text.indexOf("T") + (kind === "date" ? 0 : 6));
 }
 
 /** Write a value of a column of numbers: a date, or a number with the column's unit. */
 function formatValue(column, value, number = formatNumber(value)) {
-  if (isDate(column)) return formatDate(value, column.form);
+  if (["date", "datetime", "time"].includes(column.form)) return formatDate(value, column.form);
   if (!column.form) return number;
   if (!/[$£¥₹₩₪₱]$/.test(column.form)) return `${number} ${column.form}`;
   return number.startsWith("-") ? `-${column.form}${number.slice(1)}` : column.form + number;
@@ -67,21 +42,8 @@ function cellText(column, row) {
   const value = column.values[row];
   if (value === null) return "–";
   if (column.categories) return column.categories[value];
-  if (isDate(column)) return formatValue(column, value);
-  column.decimals ??= countDecimals(column.values);
   const fits = Math.abs(value) < 10000 && column.decimals <= 6;
   return formatValue(column, value, fits ? value.toFixed(column.decimals) : formatNumber(value));
-}
-
-/** Find how many decimals the numbers of a column need: about four figures, none in vain. */
-function countDecimals(values) {
-  const seen = values.filter((value) => value !== null);
-  const size = d3.quantile(seen.map(Math.abs), 0.9) || 1;
-  const wanted = Math.max(0, 3 - Math.floor(Math.log10(size)));
-  if (wanted > 6) return wanted;
-  return (
-    d3.max(seen, (value) => (String(Number(value.toFixed(wanted))).split(".")[1] ?? "").length) ?? 0
-  );
 }
 
 /** Write a number of things: "1 row", "1,200 rows". */
@@ -95,11 +57,9 @@ function brief(text, width) {
   return text.length <= width ? text : `${text.slice(0, width - 1 - last)}…${text.slice(-last)}`;
 }
 
-/** Cut texts to a width at which those that differ still do, within reason. */
-function briefAll(texts, width) {
-  const cut = texts.map((text) => brief(text, width));
-  const clear = new Set(cut).size === new Set(texts).size;
-  return clear || width > 40 ? cut : briefAll(texts, width + 4);
+/** List the numbers from 0 to below another. */
+function range(end) {
+  return Array.from({ length: end }, (_, number) => number);
 }
 
 /** Make an element; text is never read as markup. */
@@ -110,6 +70,13 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** Make an element of SVG. */
+function svgElement(tag, attributes = {}) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
 /** Make an element for a text from the table: cut to a width, with a direction of its own. */
 function nameElement(text, width = 80) {
   return element("bdi", {}, brief(text, width));
@@ -117,44 +84,22 @@ function nameElement(text, width = 80) {
 
 /** The colour of a cluster, as the style sheet has it. */
 function colourOf(cluster) {
-  return cluster < 0 ? "var(--soft)" : `var(--c${cluster % N_COLOURS})`;
+  return cluster < 0 ? "var(--soft)" : `var(--c${cluster % 10})`;
 }
 
-/** The sign of a cluster. */
-function symbolOf(cluster) {
-  return SYMBOLS[cluster % SYMBOLS.length];
+/** Draw the sign of a cluster. */
+function signElement({ signs }, cluster) {
+  const svg = svgElement("svg", { class: "sign", viewBox: "-1.4 -1.4 2.8 2.8", "aria-hidden": "true" });
+  svg.append(svgElement("path", { d: signs[cluster % signs.length], fill: colourOf(cluster) }));
+  return svg;
 }
 
-/** Draw the sign of a cluster into an element. */
-function drawSign(place, cluster) {
-  const svg = d3.select(place).classed("drawn", true).append("svg");
-  svg.attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true");
-  svg.append("path").attr("d", d3.symbol(symbolOf(cluster), 90)()).attr("fill", colourOf(cluster));
-}
-
-/** Scales that give the first so many clusters their colours and signs in a chart. */
-function clusterScales(count) {
-  const domain = d3.range(count);
-  return {
-    color: { type: "ordinal", domain, range: domain.map(colourOf) },
-    symbol: { domain, range: domain.map(symbolOf) },
-  };
-}
-
-/** What a cluster is called in little space: its number, or the name that it was given. */
-function shortName(name, width) {
-  return brief(name.replace(/^Cluster (?=\d+$)/, ""), width);
-}
-
-/** Make the card of a chart, which `words` describe; returned with the place of the chart. */
-function chartCard(words, ...head) {
-  const place = element("div", { class: "chart-place", role: "img", "aria-label": words });
-  return [element("article", { class: "card" }, ...head, place), place];
-}
-
-/** Draw a chart; the words for readers who do not see it stand at the place it goes to. */
-function drawChart(options) {
-  const chart = Plot.plot({ className: "chart", ...options });
-  chart.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
-  return chart;
+/** Offer a file to keep. */
+function download(name, content, type) {
+  const blob = content instanceof Blob ? content : new Blob([content], { type });
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

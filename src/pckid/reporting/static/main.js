@@ -6,8 +6,9 @@ function showStatus(store) {
   const clear = document.getElementById("clear");
   const write = () => {
     const found = store.selected();
-    const counts = d3.rollups(found, (rows) => rows.length, (row) => store.rows.label[row]);
-    const parts = counts
+    const counts = new Map();
+    found.forEach((row) => counts.set(store.rows.label[row], (counts.get(store.rows.label[row]) ?? 0) + 1));
+    const parts = Array.from(counts)
       .sort((a, b) => b[1] - a[1])
       .map(([cluster, count]) => `${count.toLocaleString("en")} of ${store.clusterName(cluster)}`);
     clear.disabled = store.isAll();
@@ -30,7 +31,7 @@ function showStatus(store) {
 
 /** Write the head of its column beside each cell: a narrow page shows a table line by line. */
 function labelCells() {
-  document.querySelectorAll("table:not(.rows)").forEach((table) => {
+  document.querySelectorAll("table:not(.rows, .profile)").forEach((table) => {
     const heads = Array.from(table.querySelectorAll("thead th"), (head) => head.textContent);
     table.querySelectorAll("tbody tr").forEach((line) => {
       Array.from(line.cells).forEach((cell, place) => (cell.dataset.label = heads[place] ?? ""));
@@ -54,10 +55,8 @@ async function start() {
   const data = await readData();
   const store = makeStore(data);
   document.querySelectorAll(".needs-script").forEach((part) => (part.hidden = false));
-  const ofSeveral = data.clusters.length > 1 ? [showStatus, showMap, showNumbers] : [];
-  [...ofSeveral, showClusters, showDistributions, showSeries, showRows, showFigures].forEach((show) =>
-    show(store),
-  );
+  const ofSeveral = data.names.length > 1 ? [showStatus, showMap, showNumbers] : [];
+  [showProfile, ...ofSeveral, showSeries, showRows, showFigures].forEach((show) => show(store));
   labelCells();
   store.on("rename", labelCells);
   tellHeight();

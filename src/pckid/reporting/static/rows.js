@@ -22,7 +22,9 @@ function showRows(store) {
   });
   document.getElementById("rows-before").addEventListener("click", () => turn(-1));
   document.getElementById("rows-after").addEventListener("click", () => turn(1));
-  document.getElementById("download").addEventListener("click", () => download(store));
+  document.getElementById("download").addEventListener("click", () => {
+    download("cluster-labels.csv", labelsAsCsv(store), "text/csv");
+  });
   store.on("select", update);
   store.on("rename", () => {
     view.texts = null;
@@ -75,11 +77,12 @@ function rowHeaders(store, view, update) {
 /** Find the rows to show, in their order. */
 function findRows(store, view) {
   const wanted = view.query.trim().toLowerCase();
-  if (wanted && !view.texts) view.texts = d3.range(store.n).map((row) => rowText(store, row));
+  if (wanted && !view.texts) view.texts = range(store.n).map((row) => rowText(store, row));
   const found = store.selected().filter((row) => !wanted || view.texts[row].includes(wanted));
   if (!view.sort) return found;
-  const order = view.descending ? d3.descending : d3.ascending;
+  const way = view.descending ? -1 : 1;
   const missing = (row) => view.sort(row) === null;
+  const order = (a, b) => (a < b ? -way : a > b ? way : 0);
   return found.sort(
     (a, b) => missing(a) - missing(b) || order(view.sort(a), view.sort(b)) || a - b,
   );
@@ -115,9 +118,7 @@ function outlierText(store, row) {
 function clusterLabel(store, cluster) {
   const name = nameElement(store.clusterName(cluster), 200);
   if (cluster < 0) return [name];
-  const sign = element("span", { class: "sign" });
-  drawSign(sign, cluster);
-  return [sign, " ", name];
+  return [signElement(store.data, cluster), " ", name];
 }
 
 /** Make the line of one row. */
@@ -163,42 +164,25 @@ function showRow(store) {
   );
 }
 
-/** Draw and tell what the cells of a row do to its membership in its cluster. */
+/** Tell what the cells of a row do to its membership in its cluster. */
 function showEffects(store, row) {
   const { columns, rows } = store.data.effects;
-  const effects = (rows[row] ?? []).map(([column, effect]) => ({ column, effect }));
+  const effects = (rows[row] ?? []).toSorted(([, a], [, b]) => b - a);
   if (!effects.length) return [];
-  const title = element("h4", {}, "Why this cluster?");
-  const words = (sign) => {
-    const some = effects.filter(({ effect }) => sign * effect > 0);
-    return some.map(({ column, effect }) => `${columns[column]} ${effect.toFixed(2)}`).join(", ");
-  };
-  const texts = briefAll(columns, 24);
-  const place = element("div", {
-    role: "img",
-    "aria-label": `Effects of the strongest cells. For its cluster: ${words(1) || "none"}. Against: ${words(-1) || "none"}.`,
+  const most = Math.max(...effects.map(([, effect]) => Math.abs(effect)));
+  const lines = effects.map(([column, effect]) => {
+    const bar = element("span", { class: effect < 0 ? "bar against" : "bar" });
+    bar.style.width = `${(4 * Math.abs(effect)) / most}rem`;
+    const value = element("dd", {}, bar, ` ${effect.toFixed(2)}`);
+    return element("div", {}, element("dt", {}, nameElement(columns[column], 24)), value);
   });
-  const ordered = d3.sort(effects, ({ effect }) => -effect);
-  place.append(
-    drawChart({
-      width: 320,
-      height: 40 + 20 * ordered.length,
-      marginLeft: 140,
-      x: { label: "effect on its membership", ticks: 3, nice: true },
-      y: { domain: ordered.map(({ column }) => column), tickFormat: (column) => texts[column], label: null },
-      marks: [
-        Plot.barX(ordered, {
-          x: "effect",
-          y: "column",
-          fill: ({ effect }) => (effect < 0 ? "var(--soft)" : colourOf(store.rows.label[row])),
-        }),
-        Plot.ruleX([0]),
-      ],
-    }),
-  );
   const caption =
     "What a cell does to the membership: the mean of what is lost if it is hidden and gained by it alone. Below 0 it speaks against.";
-  return [title, place, element("p", { class: "soft" }, caption)];
+  return [
+    element("h4", {}, "Why this cluster?"),
+    element("dl", { class: "effects" }, ...lines),
+    element("p", { class: "soft" }, caption),
+  ];
 }
 
 /** Write the labels of all rows as CSV, with their confidence if clusters may be groups. */
@@ -206,26 +190,17 @@ function labelsAsCsv(store) {
   const { rows } = store;
   const sure = store.data.sure ? ["confidence"] : [];
   const head = ["row", ...(rows.name ? ["name"] : []), "cluster", "cluster_name", ...sure];
-  const lines = d3.range(store.n).map((row) => {
+  const lines = range(store.n).map((row) => {
     const cluster = rows.label[row];
     const name = rows.name ? [inertText(rows.name[row])] : [];
     const title = cluster < 0 ? "" : inertText(store.names[cluster]);
     return [rows.number[row], ...name, cluster, title, ...sure.map(() => rows.confidence[row])];
   });
-  return `${d3.csvFormatRows([head, ...lines])}\n`;
+  const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
+  return [head, ...lines].map((cells) => `${cells.map(quoted).join(",")}\n`).join("");
 }
 
 /** Put an apostrophe before text that a spreadsheet would run as a formula; numbers stay. */
 function inertText(text) {
   return /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
-}
-
-/** Offer the labels as a file. */
-function download(store) {
-  const address = URL.createObjectURL(new Blob([labelsAsCsv(store)], { type: "text/csv" }));
-  const link = element("a", { href: address, download: "cluster-labels.csv" });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
 }

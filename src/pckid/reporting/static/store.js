@@ -30,7 +30,7 @@ function makeStore(data) {
       return store.cluster === null && store.chosen === null;
     },
     selected() {
-      return d3.range(store.n).filter(store.isSelected);
+      return range(store.n).filter(store.isSelected);
     },
     selectCluster(cluster) {
       select(cluster === store.cluster ? null : cluster, null);

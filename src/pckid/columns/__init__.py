@@ -1,0 +1,1 @@
+"""Kinds of columns: one file says all that must be known of one."""

@@ -1,0 +1,32 @@
+"""Windows of a grid of pixels: how it is divided, and margins around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+Window = tuple[slice, slice]  # rows and columns
+
+
+def windows(shape: tuple[int, int], side: int) -> Iterator[Window]:
+    """Divide a grid into windows of `side` × `side` pixels, smaller at the ends, row by row."""
+    for top in range(0, shape[0], side):
+        for left in range(0, shape[1], side):
+            bottom, right = min(top + side, shape[0]), min(left + side, shape[1])
+            yield slice(top, bottom), slice(left, right)
+
+
+def widen(window: Window, reach: int, shape: tuple[int, int]) -> Window:
+    """Add a margin of `reach` pixels to a window, as far as there are any."""
+    rows, columns = (
+        slice(max(each.start - reach, 0), min(each.stop + reach, length))
+        for each, length in zip(window, shape, strict=True)
+    )
+    return rows, columns
+
+
+def within(window: Window, wide: Window) -> Window:
+    """Find where a window lies within a wider one."""
+    rows, columns = (
+        slice(a.start - b.start, a.stop - b.start) for a, b in zip(window, wide, strict=True)
+    )
+    return rows, columns

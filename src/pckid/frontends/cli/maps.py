@@ -1,0 +1,263 @@
+"""What `pckid cluster` and `pckid predict` do with image stacks: a GeoTIFF comes out."""
+
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import numpy as np
+
+from pckid._utils.commands import as_argument, write_command
+from pckid._utils.progress import StepCounter
+from pckid._utils.text import list_first
+from pckid.assessment import Assessment, assess
+from pckid.cluster import PCKID
+from pckid.cubes.cube import Cube
+from pckid.describe.cluster_names import check_cluster_names, cluster_titles
+from pckid.exceptions import PckidModelError, TableError
+from pckid.frontends import run
+from pckid.frontends.cli.cluster import make_estimator, progress_bar, split_names
+from pckid.frontends.cli.exit_codes import EXIT_DATA, EXIT_OK
+from pckid.frontends.cli.map_words import (
+    MapTotals,
+    head_clusters,
+    list_map_clusters,
+    measure_pixel,
+    summarise_map,
+    tell_scene,
+    tell_verdict,
+)
+from pckid.frontends.cli.messages import fail, holding_notes, note, print_json, take_notes
+from pckid.frontends.cli.outputs import check_paths
+from pckid.frontends.cli.screen import show_found
+from pckid.input.sentinels import find_codes
+from pckid.input.warnings import without_own_words
+from pckid.maps.clustering import as_cube, check_sizes, cube_for
+from pckid.maps.colours import map_colours
+from pckid.maps.pixels import PixelSample, draw_pixels
+from pckid.maps.placing import PlacedWindow, place_windows
+from pckid.maps.sources import find_kind
+from pckid.maps.writing import MapFile, check_map_path, open_map
+from pckid.modelfile import load_with_description, save
+from pckid.significance.comparison import MAX_NULL
+from pckid.significance.new_rows import compare_rows
+
+PLACING = "place"
+# Options of commands that images have, too; the others are about tables.
+_OF_IMAGES = {
+    "path", "model", "n_clusters", "names", "wants_verdict", "out", "as_json", "quiet",
+    "report_path", "model_path", "settings", "random_state", "na_values", "not_missing", "context",
+    "smooth", "confidence_path", "strict", "n_jobs", "take_advice",
+}  # fmt: skip
+_ONLY_IMAGES = ("context", "smooth", "confidence_path")
+
+
+def is_image(path: str) -> bool:
+    """Return whether a path is that of an image stack, read here or not."""
+    return path != "-" and find_kind(path) is not None
+
+
+def run_cluster_map(given: SimpleNamespace) -> None:
+    """Cluster the pixels of an image stack, and write the map and what else was asked for."""
+    given.names = split_names(given.names)
+    estimator, missing = make_estimator(given), _check_use(given)
+    if given.names and given.n_clusters:
+        check_cluster_names(given.names, given.n_clusters)
+    context, smooth = (3 if size is None else size for size in (given.context, given.smooth))
+    check_sizes(context=context, smooth=smooth)
+    with holding_notes(given.quiet):
+        cube = as_cube(given.path, missing).with_context(context)
+        tell_grid(cube)
+        watch = partial(progress_bar, given.quiet)
+        sample = draw_pixels(cube, estimator.random_state)
+        _refuse_codes(sample, cube, given.not_missing)
+        _fit(estimator, sample, watch)
+        if given.names:
+            estimator.cluster_names_ = given.names
+        assessment = None
+        if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
+            assessment = _judge(estimator, sample, watch)
+        totals = _write_map(estimator, cube, smooth, given)
+        if given.model_path:
+            reading = {"smooth": [str(smooth)], "na_values": [f"{number:g}" for number in missing]}
+            save(estimator, given.model_path, reading=reading)
+        if not given.quiet:
+            told = tell_scene(given.path, cube, totals, estimator, sample.n_observed)
+            told = tell_verdict(told, assessment, totals)
+            if told.lines:
+                lines = list_map_clusters(estimator, totals, sample, assessment)
+                told = told._replace(lines=lines, heading=head_clusters(assessment))
+            show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
+        if given.as_json:
+            print_json(summarise_map(given.path, cube, totals, estimator, assessment))
+
+
+def run_predict_map(given: SimpleNamespace) -> int:
+    """Put the pixels of a scene into the clusters of a model, and write the map."""
+    missing = _check_use(given)
+    model, description = load_with_description(given.model)
+    if not isinstance(model, PCKID):
+        raise PckidModelError("The model holds no clusters. Give one from `pckid cluster --save`.")
+    reading = description["reading"]
+    missing = missing or [float(text) for text in reading.get("na_values", ()) if _is_number(text)]
+    smooth = given.smooth or int(next(iter(reading.get("smooth", ())), 1))
+    check_sizes(smooth=smooth)
+    model.n_jobs = given.n_jobs
+    with holding_notes(given.quiet):
+        cube = cube_for(model, given.path, missing)
+        tell_grid(cube)
+        sample = draw_pixels(cube, 0)
+        with without_own_words():
+            compared = compare_rows(model, sample.frame)
+        if not compared.alike and not given.strict:
+            note(str(compared))
+        totals = _write_map(model, cube, smooth, given)
+        if not given.quiet:
+            told = tell_scene(given.path, cube, totals, model, sample.n_observed)
+            show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
+        if not compared.alike and given.strict:
+            fail(str(compared))
+        if given.as_json:
+            more = {"changes": compared.records()}
+            print_json(summarise_map(given.path, cube, totals, model, None) | more)
+    return EXIT_OK if compared.alike or not given.strict else EXIT_DATA
+
+
+def refuse_image_options(given: SimpleNamespace) -> None:
+    """Refuse options about images where a table is given."""
+    asked = [key for key in _ONLY_IMAGES if getattr(given, key, None) is not None]
+    if asked:
+        raise click.UsageError(f"{as_argument(asked[0])} is about images, and TABLE is none.")
+
+
+def _check_use(given: SimpleNamespace) -> list[float]:
+    """Refuse options about tables, and wrong outputs; list the numbers that are missing."""
+    command = click.get_current_context()
+    for param in command.command.params:
+        is_given = command.get_parameter_source(str(param.name)) not in (
+            click.core.ParameterSource.DEFAULT, None,
+        )  # fmt: skip
+        if param.name not in _OF_IMAGES and is_given and param.expose_value:
+            told = f"{param.opts[0]} is about tables, and {given.path} is an image."
+            raise click.UsageError(told)
+    outputs = given.out, getattr(given, "report_path", None), getattr(given, "model_path", None)
+    if not any((*outputs, given.confidence_path, given.as_json)) or given.out == "-":
+        raise click.UsageError("A map is written to a file: add --out clusters.tif.")
+    sources = [given.path, *filter(None, [getattr(given, "model", None)])]
+    check_paths(sources, [*outputs, given.confidence_path])
+    for path in filter(None, (given.out, given.confidence_path)):
+        check_map_path(path)
+    bad = [text for text in given.na_values if not _is_number(text)]
+    if bad:
+        raise click.BadParameter(f"{bad[0]!r} is no number.", param_hint="--na-values")
+    return [float(text) for text in given.na_values]
+
+
+def tell_grid(cube: Cube) -> None:
+    """Say where the map will not lie on the earth."""
+    import rioxarray  # noqa: F401  for `.rio`
+
+    if cube.space.rio.crs is None:
+        note("The images have no georeference: the map has none, and areas are in pixels.")
+
+
+def _refuse_codes(sample: PixelSample, cube: Cube, not_missing: Sequence[str]) -> None:
+    """Raise if numbers look like codes for "missing", unless they are said to be values."""
+    own = sample.frame.to_numpy()[:, : sum(len(stack.layers) for stack in cube.stacks)]
+    found = find_codes(own.astype(np.float64))
+    kept = {float(text) for text in not_missing if _is_number(text)}
+    codes = sorted({each.value for codes in found.values() for each in codes} - kept)
+    if not codes:
+        return
+    layers = [cube.names[j] for j, each in found.items() if {c.value for c in each} & {*codes}]
+    share = np.isin(own, codes).mean()
+    options = as_argument("na_values", f"{codes[0]:g}"), as_argument("not_missing", f"{codes[0]:g}")
+    raise TableError(
+        f"{codes[0]:g} looks like a code for nothing observed, in {share:.1%} of the cells "
+        f"({list_first(layers)}), and the file does not say so. {options[0]} takes it as missing, "
+        f"{options[1]} as a value."
+    )
+
+
+def _fit(estimator: PCKID, sample: PixelSample, watch: Any) -> None:
+    """Fit a model to pixels while progress is watched."""
+    with watch() as advance, without_own_words():
+        if advance and hasattr(estimator, "set_callbacks"):
+            estimator.set_callbacks(StepCounter(advance))
+            estimator.fit(sample)
+            estimator.set_callbacks()
+        else:
+            estimator.fit(sample)
+
+
+def _judge(estimator: PCKID, sample: PixelSample, watch: Any) -> Assessment:
+    """Find out whether there are groups at all, and how stable the clusters are."""
+    done, total = 0, (run.N_NULL or MAX_NULL) + run.N_RESAMPLES
+    with watch() as report_step:
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            if report_step is not None:
+                report_step(done, total, run.JUDGING)
+
+        return assess(
+            estimator, sample.frame, n_null=run.N_NULL, n_resamples=run.N_RESAMPLES,
+            random_state=estimator.random_state, n_jobs=estimator.n_jobs, advance=advance,
+        )  # fmt: skip
+
+
+def _write_map(model: PCKID, cube: Cube, smooth: int, given: SimpleNamespace) -> MapTotals:
+    """Write the map, and the confidence if asked for, and count."""
+    n_clusters = model.n_clusters_
+    sizes, confidence = np.zeros(n_clusters + 1, dtype=np.int64), 0.0
+    colours, titles = map_colours(n_clusters), cluster_titles(model)
+    with ExitStack() as stack, progress_bar(given.quiet) as advance:
+        files: list[tuple[MapFile, str]] = []
+        for path, names, what in (
+            (given.out, titles, "labels"), (given.confidence_path, None, "confidence"),
+        ):  # fmt: skip
+            if path:
+                files.append((stack.enter_context(open_map(path, cube, names, colours)), what))
+        done = 0
+        for placed in place_windows(model, cube, smooth):
+            for file, what in files:
+                file.write(placed.window, _values_of(placed, what))
+            sizes += np.bincount(placed.labels.ravel() + 1, minlength=n_clusters + 1)
+            confidence += float(placed.confidence.sum())
+            done += placed.labels.size
+            if advance is not None:
+                advance(done, math.prod(cube.shape), PLACING)
+    n_unclustered, *counts = sizes.tolist()
+    mean = confidence / sum(counts) if sum(counts) else None
+    return MapTotals(math.prod(cube.shape), counts, n_unclustered, mean, measure_pixel(cube))
+
+
+def _values_of(placed: PlacedWindow, what: str) -> np.ndarray:
+    if what == "labels":
+        return placed.labels
+    return np.where(placed.labels < 0, np.nan, placed.confidence)
+
+
+def _list_paths(given: SimpleNamespace) -> list[tuple[str, str]]:
+    """List what was written, and a command to go on with."""
+    paths = [
+        ("Report", getattr(given, "report_path", None)),
+        ("Map", given.out),
+        ("Confidence", given.confidence_path),
+        ("Model", getattr(given, "model_path", None)),
+    ]
+    if getattr(given, "model_path", None):
+        words = ["predict", given.model_path, "new.tif"]
+        paths.append(("New scenes", write_command(words, {"out": "new-clusters.tif"})))
+    return [(name, path) for name, path in paths if path]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

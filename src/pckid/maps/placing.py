@@ -1,0 +1,81 @@
+"""Clusters of all pixels of a scene, window by window, smoothed over their neighbours if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._utils.parallel import n_threads, one_ahead
+from pckid.cluster import PCKID
+from pckid.cubes.cube import Cube
+from pckid.cubes.neighbours import box_sums
+from pckid.cubes.windows import Window, widen, windows, within
+from pckid.maps.pixels import window_side
+from pckid.spectral.assignment import compute_rows, place_rows
+
+# Memberships that differ by less than this are as large as each other.
+_TIE = 1e-6
+
+
+class PlacedWindow(NamedTuple):
+    """The clusters of the pixels of a window."""
+
+    window: Window
+    labels: np.ndarray  # (height, width), −1 where nothing is observed
+    confidence: np.ndarray  # (height, width), 0 there
+
+
+def place_windows(
+    model: PCKID, cube: Cube, smooth: int = 1, side: int | None = None
+) -> Iterator[PlacedWindow]:
+    """Find the clusters of all pixels; the next window is read while one is computed.
+
+    With `smooth` above 1, the memberships of each pixel are the mean of those in the square of so
+    many pixels around it; pixels with nothing observed do not count, and stay without a cluster.
+    """
+    reading = _read_windows(cube, smooth // 2, side or window_side(cube))
+    with closing(one_ahead(reading)) as ahead:
+        for window, wide, values in ahead:
+            found = _place_pixels(model, values, smooth)
+            yield PlacedWindow(window, *(each[within(window, wide)] for each in found))
+
+
+def _read_windows(
+    cube: Cube, reach: int, side: int
+) -> Generator[tuple[Window, Window, np.ndarray], None, None]:
+    """Read windows with a margin of `reach` pixels."""
+    for window in windows(cube.shape, side):
+        wide = widen(window, reach, cube.shape)
+        yield window, wide, cube.read(*wide)
+
+
+def _place_pixels(model: PCKID, values: np.ndarray, smooth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find labels and confidence (height, width) by layers (n_layers, height, width)."""
+    shape, jobs = values.shape[1:], n_threads(model.n_jobs)
+    seen = ~np.isnan(values[model._kernel.scaling.used]).all(axis=0)
+    labels, confidence = np.full(shape, -1), np.zeros(shape)
+    rows = values[:, seen].T.astype(np.float64)
+    if not len(rows):
+        return labels, confidence
+    if smooth == 1:
+        labels[seen], confidence[seen] = place_rows(model._fitted, rows, None, jobs)
+        return labels, confidence
+    (chances,) = compute_rows(("memberships", model._fitted), rows, None, jobs)
+    whole = np.zeros((chances.shape[1], *shape))
+    whole[:, seen] = chances.T
+    smoothed = smooth_memberships(whole, seen, smooth)[:, seen]
+    best = smoothed.max(axis=0)
+    labels[seen], confidence[seen] = (smoothed >= best - _TIE).argmax(axis=0), best
+    return labels, confidence
+
+
+def smooth_memberships(chances: np.ndarray, seen: np.ndarray, size: int) -> np.ndarray:
+    """Average memberships (n_clusters, height, width) over `size` × `size` pixels.
+
+    Only those count that were `seen` (height, width).
+    """
+    counts = box_sums(seen.astype(np.float64), size)
+    return box_sums(np.where(seen, chances, 0.0), size) / np.maximum(counts, 1)
