@@ -30,10 +30,9 @@ from pckid.ensemble.members import (
     subsample_size,
     train,
 )
+from pckid.factors.fit import Asked
 from pckid.input.arrangement import Arrangement, without_columns
 from pckid.input.categories import forget
-from pckid.ensemble.wide import prefers_numbers, without_scores
-from pckid.factors.fit import Asked
 from pckid.input.column_groups import (
     ColumnRoles,
     find_roles,
@@ -59,7 +58,6 @@ from pckid.input.weights import checked_weights
 from pckid.mixture.families import FAMILIES
 
 N_INITS = 10  # starts of each number of components; more did not improve the labels
-_FEW_INITS = 5  # of the small ensembles that say how a wide table is modelled
 
 
 class FitInput(NamedTuple):
@@ -110,6 +108,7 @@ class EnsembleEstimator(
     _categories: dict[int, list[Any]]
     categories_: dict[Any, list[Any]]
     _column_groups: Mapping[str, list[int]]
+    _scoring_given: Asked | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_inits": [Interval(Integral, 1, None, closed="left")],
@@ -301,14 +300,11 @@ class EnsembleEstimator(
             roles=roles,
             device=self.device,
             jobs=n_threads(self.n_jobs),
-            factors=self._asked_factors(n_clusters),
+            factors=self._asked_factors(n_clusters, roles),
         )
         sample = draw_sample(rows, sampling)
-        if self._may_prefer_numbers and prefers_numbers(
-            sample, self._small_plan, self.weighting, sampling.jobs
-        ):
-            sampling = sampling._replace(factors=None)
-            sample = without_scores(sample)
+        found = sample.scaling.factors
+        self._scoring = None if found is None else Asked(found.n_factors, len(found.columns))
         self.dropped_features_ = dropped_features(self, sample.scaling.used)
         warn_empty_rows(sample.n_empty, sample.n_rows, known=sample.members is not None)
         seen = rows.X if isinstance(rows, RowsInMemory) else sample.X
@@ -339,20 +335,18 @@ class EnsembleEstimator(
         self.column_groups_ = list_group_columns(roles.groups, names)
         return roles
 
-    def _asked_factors(self, n_clusters: int) -> Asked | None:
-        """Return which factors rows of a wide table are scored by: k groups span k − 1 of them."""
-        if self.n_factors is None:
+    def _asked_factors(self, n_clusters: int, roles: ColumnRoles) -> Asked | None:
+        """Return which factors rows of a wide table are scored by; k groups span k − 1 of them.
+
+        Those of a group of columns, such as the dates of a series, all tell: they have no factors
+        unless some are asked for.
+        """
+        if "_scoring_given" in self.__dict__:
+            return self._scoring_given
+        if self.n_factors is None or (self.n_factors == "auto" and roles.groups):
             return None
-        asked = self.__dict__.get("_like_factors")
-        if asked is not None:
-            return asked
         number = None if isinstance(self.n_factors, str) else int(self.n_factors)
         return Asked(number, least=max(n_clusters - 1, 1))
-
-    @property
-    def _may_prefer_numbers(self) -> bool:
-        """Whether the kernel decides if a wide table is scored."""
-        return isinstance(self.n_factors, str) and "_like_factors" not in self.__dict__
 
     @property
     def _informative(self) -> bool:
@@ -447,32 +441,18 @@ class EnsembleEstimator(
         Repeated rows fill no more components than they would once.
         """
         n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
-        n_values = sample.table.modelled.n_values
-        return self._plan_for(n_rows, sample.n_distinct, n_values, sample.entropy, sample.dtype)
-
-    def _small_plan(self, table: Table, entropy: int) -> Plan:
-        """Plan a small ensemble for a table, all rows of which differ."""
-        n, dtype = table.n_samples, str(table.values.dtype).rpartition(".")[2]
-        n_rows = subsample_size(self.max_samples, n)
-        plan = self._plan_for(n_rows, n, table.n_values, entropy, dtype)
-        return plan._replace(n_inits=min(plan.n_inits, _FEW_INITS), sizes=plan.sizes[::-2][::-1])
-
-    def _plan_for(
-        self, n_rows: int, n_distinct: int, n_values: float, entropy: int, dtype: str
-    ) -> Plan:
-        """Resolve the parameters for mixtures that train on `n_rows` each."""
-        largest = min(largest_size(self.max_components, n_distinct), n_rows)
+        largest = min(largest_size(self.max_components, sample.n_distinct), n_rows)
         reg_covar = self.reg_covar
         if isinstance(reg_covar, str):
-            reg_covar = automatic_floor(largest, n_values)
+            reg_covar = automatic_floor(largest, sample.table.modelled.n_values)
         return Plan(
             n_inits=self._n_starts,
             sizes=spread_sizes(largest, self.n_sizes),
             n_rows=n_rows,
             max_iter=self.max_iter,
             covariance_type=self.covariance_type,
-            floor=at_least_rounding(reg_covar, dtype),
-            entropy=entropy,
+            floor=at_least_rounding(reg_covar, sample.dtype),
+            entropy=sample.entropy,
         )
 
     def _read(self, X: Any) -> Table:

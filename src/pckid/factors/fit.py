@@ -20,11 +20,12 @@ from pckid.factors.scores import Factors, score_rows, unexplained
 from pckid.factors.selection import Gain, choose, fit_chosen, gains_of_paths
 
 # Of more columns so many go on that have most of a few first factors.
-_MAX_COLUMNS, _N_FIRST_FACTORS, _N_FIRST_STEPS = 4000, 5, 2
+_MAX_COLUMNS, _N_FIRST_FACTORS, _N_FIRST_STEPS = 2000, 5, 2
 _MAX_ROWS = 400  # by so many rows the numbers of factors and columns are chosen
 _MIN_SEEN = 4  # a column with fewer cells tells nothing
 _N_REGRESSIONS = 2
 _N_FOLDS = 5
+_MANY = 3  # more than one column in so many: most tell
 MAX_FIT_ROWS = 2000  # of more rows so many are learnt from
 
 
@@ -36,8 +37,11 @@ class Asked(NamedTuple):
     least: int = 1  # factors, where their number is to be found
 
 
-def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> Factors:
+def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> Factors | None:
     """Fit factors to the columns that tell; how many of each, hidden cells decide.
+
+    Where nothing was asked for, None if there are more rows than columns and most of these tell:
+    mixtures of the columns themselves then find clusters of any shape.
 
     Parameters
     ----------
@@ -47,12 +51,15 @@ def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> Factors
     rng : Generator
         Draws the cells that are hidden, and rows.
     """
+    n_rows, n_columns = cells.values.shape
     cells = _draw_rows(cells, MAX_FIT_ROWS, rng)
     usable = np.flatnonzero(cells.seen.sum(axis=0) >= min(_MIN_SEEN, len(cells.seen)))
     if len(usable) > _MAX_COLUMNS:
         usable = usable[_most_telling(cells.take(usable))]
     mine = _in_double(cells.take(usable))
     gain = _choose(mine, asked, rng)
+    if asked.n_factors is None and n_rows >= n_columns < _MANY * gain.n_columns:
+        return None
     level = fit_chosen(mine, gain.n_factors, gain.n_columns)
     columns = usable[level.columns]
     weights, noise = (part.astype(np.float64) for part in loadings_of_all(cells, level.scores))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.stats import f
 
 # An error's variance counts as much as so many cells of mean variance, and is no smaller than this.
@@ -58,9 +59,15 @@ def first_scores(cells: Cells, n_factors: int) -> Scores:
     """Start from the leading principal components, missing cells at the mean."""
     each = np.sqrt(cells.rows)[:, None]
     filled = each * cells.values * np.sqrt(cells.columns)
-    vectors = np.linalg.eigh(filled @ filled.T)[1][:, ::-1][:, :n_factors]
-    means = np.sqrt(len(vectors)) * vectors / each
-    return Scores(means, np.zeros((*means.shape, n_factors)))
+    n, d = filled.shape
+    last = [max(0, min(n, d) - n_factors), min(n, d) - 1]
+    if d < n:
+        vectors = filled @ eigh(filled.T @ filled, subset_by_index=last)[1][:, ::-1]
+        vectors /= np.maximum(np.sqrt((vectors**2).sum(axis=0)), np.finfo(filled.dtype).tiny)
+    else:
+        vectors = eigh(filled @ filled.T, subset_by_index=last)[1][:, ::-1]
+    means = np.sqrt(n) * vectors / each
+    return Scores(means, np.zeros((*means.shape, means.shape[1])))
 
 
 def iterate(

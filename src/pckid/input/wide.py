@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pckid._utils.arrays import asarray_like, to_numpy
+from pckid._utils.parallel import blas_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.factors.fit import MAX_FIT_ROWS, Asked, fit_factors, left_by_others
 from pckid.factors.model import Cells
@@ -38,7 +39,10 @@ def find_factors(
     if asked is None or d == 0 or n < 3 or (asked.n_factors is None and d < MIN_NUMBERS):
         return None
     rng = generator(entropy, Stream.FACTORS)
-    found = fit_factors(_as_cells(table, weights), asked, rng)
+    with blas_threads(1):  # Matrices are small: threads would wait for each other.
+        found = fit_factors(_as_cells(table, weights), asked, rng)
+    if found is None:
+        return None
     return Factors(*(asarray_like(part, table.values) for part in found))
 
 
@@ -51,7 +55,8 @@ def score_own_rows(table: Table, factors: Factors) -> Table:
     if scored.scores is None or table.n_samples > MAX_FIT_ROWS:
         return scored
     cells = _as_cells(table, None)
-    left = left_by_others(cells, Factors(*map(to_numpy, factors)), table.n_features)
+    with blas_threads(1):
+        left = left_by_others(cells, Factors(*map(to_numpy, factors)), table.n_features)
     left = asarray_like(left, table.values, dtype=table.values.dtype)
     return scored._replace(scores=scored.scores._replace(unexplained=left))
 
