@@ -30,7 +30,7 @@ from pckid.ensemble.members import (
     subsample_size,
     train,
 )
-from pckid.factors.fit import Asked
+from pckid.factors.fit import Asked, asked_of
 from pckid.input.arrangement import Arrangement, without_columns
 from pckid.input.categories import forget
 from pckid.input.column_groups import (
@@ -108,6 +108,7 @@ class EnsembleEstimator(
     _categories: dict[int, list[Any]]
     categories_: dict[Any, list[Any]]
     _column_groups: Mapping[str, list[int]]
+    _scoring: Asked | None
     _scoring_given: Asked | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -303,8 +304,7 @@ class EnsembleEstimator(
             factors=self._asked_factors(n_clusters, roles),
         )
         sample = draw_sample(rows, sampling)
-        found = sample.scaling.factors
-        self._scoring = None if found is None else Asked(found.n_factors, len(found.columns))
+        self._scoring = asked_of(sample.scaling.factors)
         self.dropped_features_ = dropped_features(self, sample.scaling.used)
         warn_empty_rows(sample.n_empty, sample.n_rows, known=sample.members is not None)
         seen = rows.X if isinstance(rows, RowsInMemory) else sample.X

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from pckid.factors.model import (
     tests_of_columns,
     variance_of_loadings,
 )
-from pckid.factors.scores import Factors, score_rows, unexplained
+from pckid.factors.scores import Factors, score_rows
 from pckid.factors.selection import Gain, choose, fit_chosen, gains_of_paths
 
 # Of more columns so many go on that have most of a few first factors.
@@ -35,6 +36,11 @@ class Asked(NamedTuple):
     n_factors: int | None = None  # None: as many as predict hidden cells best
     n_columns: int | None = None  # the same of columns
     least: int = 1  # factors, where their number is to be found
+
+
+def asked_of(factors: Factors | None) -> Asked | None:
+    """Return what leads to as many factors of as many columns; None: to none."""
+    return None if factors is None else Asked(factors.n_factors, len(factors.columns))
 
 
 def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> Factors | None:
@@ -84,23 +90,19 @@ def loadings_of_all(cells: Cells, scores: Scores) -> Loadings:
     return found
 
 
-def left_by_others(cells: Cells, factors: Factors, n_numbers: int) -> np.ndarray:
-    """Compute what scores leave of rows (n, 2), see `unexplained`, by factors of other rows.
+def score_by_others(cells: Cells, factors: Factors) -> Iterator[tuple[np.ndarray, Factors]]:
+    """Yield some rows (n_some,) at a time, and the factors as the other rows have them.
 
-    The columns that tell, of which the first `n_numbers` are numbers, stay as they are.
+    The columns that tell stay as they are, and so do the scores of these other rows.
     """
     n, whole = len(cells.values), score_rows(cells.values, cells.seen, factors)
-    found, tells = np.zeros((n, 2)), factors.precision > 0
+    tells = factors.precision > 0
     for first in range(min(_N_FOLDS, n)):
         out = np.arange(n) % _N_FOLDS == first
-        others, mine = cells.take_rows(~out), cells.take_rows(out)
-        weights, noise = loadings_of_all(others, Scores(*(part[~out] for part in whole)))
+        others = Scores(*(part[~out] for part in whole))
+        weights, noise = loadings_of_all(cells.take_rows(~out), others)
         precision = np.where(tells, cells.columns / noise, 0.0)
-        without = Factors(weights, noise, precision, factors.scale)
-        scored = score_rows(mine.values, mine.seen, without)
-        numbers = slice(None), slice(n_numbers)
-        found[out] = unexplained(mine.values[numbers], mine.seen[numbers], scored, without)
-    return found
+        yield np.flatnonzero(out), Factors(weights, noise, precision, factors.scale)
 
 
 def _in_double(cells: Cells) -> Cells:

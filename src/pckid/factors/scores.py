@@ -59,6 +59,18 @@ def score_rows(values: Array, seen: Array, factors: Factors) -> Scored:
     return Scored(means[..., 0], covariances)
 
 
+def expect_columns(scored: Scored, factors: Factors, n_columns: int) -> tuple[Array, Array]:
+    """Compute what scores say of each of the first columns of rows, and its variance (n, d).
+
+    With w the weights of a column and ψ its noise: wᵀ m, and ψ + wᵀ C w.
+    """
+    xp, (n, r) = namespace(scored.means), scored.means.shape
+    weights, noise = (xp.astype(p[:n_columns, ...], scored.means.dtype) for p in factors[:2])
+    outer = xp.reshape(weights[:, :, None] * weights[:, None, :], (n_columns, r * r))
+    variances = xp.reshape(scored.covariances, (n, r * r)) @ xp.matrix_transpose(outer)
+    return scored.means @ xp.matrix_transpose(weights), variances + noise
+
+
 def unexplained(values: Array, seen: Array, scored: Scored, factors: Factors) -> Array:
     """Sum the squares of squared deviations from what the scores expect of rows (n, d).
 
@@ -72,13 +84,18 @@ def unexplained(values: Array, seen: Array, scored: Scored, factors: Factors) ->
     return xp.stack([xp.sum(squares * squares, axis=1), xp.sum(counted, axis=1)], axis=1)
 
 
+def informative_columns(shares: np.ndarray) -> np.ndarray:
+    """Find the columns whose missingness varies (m,), by the shares observed (d,)."""
+    return np.flatnonzero((shares > 0) & (shares < 1))
+
+
 def standardised_indicators(seen: Array, shares: Array) -> Array:
     """Indicate what is seen (n, d) in columns that are missing for a reason (n, m), standardised.
 
     Those are observed in a share (d,) of the rows below 1.
     """
     xp = namespace(shares)
-    columns = np.flatnonzero((to_numpy(shares) > 0) & (to_numpy(shares) < 1))
+    columns = informative_columns(to_numpy(shares))
     share = take_along(shares, columns)
     mine = xp.astype(take_along(seen, columns, axis=1), shares.dtype)
     return (mine - share) / xp.sqrt(share * (1 - share))

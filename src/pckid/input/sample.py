@@ -192,9 +192,10 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
     table = standardise(X, scaling, dtype, patterns=False, jobs=sampling.jobs)
-    factors = find_factors(table, relative(weights), sampling.factors, sampling.entropy)
+    each = relative(weights)
+    factors = find_factors(table, each, sampling.factors, sampling.entropy)
     if factors is not None:
-        scaling, table = scaling._replace(factors=factors), score_own_rows(table, factors)
+        scaling, table = scaling._replace(factors=factors), score_own_rows(table, factors, each)
     table = with_patterns(table)
     blocks = sampling.roles.indicate(scaling.kept)
     if blocks is not None:

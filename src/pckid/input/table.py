@@ -1,6 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -78,6 +78,8 @@ class Table(NamedTuple):
     column_blocks: Array | None = None
     # Of a wide table, the scores of its rows, which the mixtures see in the place of its numbers.
     scores: "Table | None" = None
+    # The same by factors of other rows each, as scores of new rows are.
+    held_out: "Table | None" = None
     # (n_samples, 2), of such a table of scores: what they leave of the rows' numbers, as the sum of
     # the squares of squared deviations in units of their variances, and how many there are
     unexplained: Array | None = None
@@ -375,11 +377,23 @@ def take(table: Table, rows: Array | slice) -> Table:
         if part is not None:
             found[place] = part[rows, ...] if isinstance(rows, slice) else take_along(part, rows)
     values, observed, codes, pattern, rest = found
-    scores = None if table.scores is None else take(table.scores, rows)
+    scores, held_out = (
+        None if part is None else take(part, rows) for part in (table.scores, table.held_out)
+    )
     return table._replace(
         values=values, observed=observed, codes=codes, pattern=pattern, scores=scores,
-        unexplained=rest,
+        held_out=held_out, unexplained=rest,
     )  # fmt: skip
+
+
+def concatenate(tables: Sequence[Table]) -> Table:
+    """Join the rows of tables of scores, whose patterns were not looked for."""
+    xp, first = namespace(tables[0].values), tables[0]
+    joined = {
+        name: xp.concat([getattr(each, name) for each in tables], axis=0)
+        for name in ("values", "observed", "codes", "unexplained")
+    }
+    return first._replace(**joined)
 
 
 def block(table: Table, start: int, stop: int) -> Table:

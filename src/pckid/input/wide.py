@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pckid._utils.arrays import asarray_like, to_numpy
+from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.parallel import blas_threads
 from pckid._utils.seeds import Stream, generator
-from pckid.factors.fit import MAX_FIT_ROWS, Asked, fit_factors, left_by_others
+from pckid.factors.fit import MAX_FIT_ROWS, Asked, fit_factors, score_by_others
 from pckid.factors.model import Cells
 from pckid.factors.scores import Factors
-from pckid.input.table import Table, cells_of_factors, with_scores
+from pckid.input.table import Table, cells_of_factors, concatenate, take, with_scores
 
 MIN_NUMBERS = 50
 """Tables of fewer columns of numbers are not scored unless a number of factors is asked for."""
@@ -43,22 +43,24 @@ def find_factors(
         found = fit_factors(_as_cells(table, weights), asked, rng)
     if found is None:
         return None
-    return Factors(*(asarray_like(part, table.values) for part in found))
+    return _at_home(found, table)
 
 
-def score_own_rows(table: Table, factors: Factors) -> Table:
-    """Score the rows that factors were fitted to, of which less is left than of new rows.
+def score_own_rows(table: Table, factors: Factors, weights: np.ndarray | None) -> Table:
+    """Score the rows that factors were fitted to, also by factors of other rows each.
 
-    What they leave is found by factors of other rows each, so that outlier scores compare.
+    The latter are as far from what the mixtures expect as scores of new rows are.
     """
     scored = with_scores(table, factors)
-    if scored.scores is None or table.n_samples > MAX_FIT_ROWS:
+    if table.n_samples > MAX_FIT_ROWS:
         return scored
-    cells = _as_cells(table, None)
+    on_host, found = Factors(*map(to_numpy, factors)), []
     with blas_threads(1):
-        left = left_by_others(cells, Factors(*map(to_numpy, factors)), table.n_features)
-    left = asarray_like(left, table.values, dtype=table.values.dtype)
-    return scored._replace(scores=scored.scores._replace(unexplained=left))
+        for rows, without in score_by_others(_as_cells(table, weights), on_host):
+            mine = take(table, asarray_like(rows, table.values))
+            found.append((rows, with_scores(mine, _at_home(without, table)).modelled))
+    order = asarray_like(np.argsort(np.concatenate([rows for rows, _ in found])), table.values)
+    return scored._replace(held_out=take(concatenate([each for _, each in found]), order))
 
 
 def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
@@ -71,3 +73,10 @@ def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
     rows = np.ones(len(values)) if weights is None else weights
     each = (values, seen, rows, columns)
     return Cells(*(part.astype(values.dtype, copy=False) for part in each))
+
+
+def _at_home(factors: Factors, table: Table) -> Factors:
+    """Put factors where the table lies."""
+    home = table.values
+    dtype = namespace(home).float64
+    return Factors(*(asarray_like(part, home, dtype=dtype) for part in factors))

@@ -43,6 +43,8 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
         "log_columns": None,
     }
     copy = clone(estimator).set_params(**{**given, **changes})
+    if hasattr(estimator, "_scoring"):
+        copy._scoring_given = estimator._scoring
     if hasattr(copy, "set_callbacks"):
         copy.set_callbacks()
     return copy
