@@ -26,6 +26,7 @@ from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
 from pckid.say.verdict import write_null_p, write_verdict
+from pckid.significance.by_scores import find_judged
 from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
 from pckid.significance.ensemble import cluster_some
@@ -369,6 +370,8 @@ def assess_rows(
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
             evidence = _gather_evidence(estimator, table, own, effort)
+    if estimator._kernel.scaling.factors is not None:
+        levels = levels.in_wide_tables()
     groups = None if arrangement is None else arrangement.groups
     in_order = arrangement is None and whole
     return Assessment(
@@ -454,7 +457,8 @@ def _gather_evidence(
     values[:, list(choice.ignored)] = np.nan
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        units = find_units(near_one(values[counted]), categorical_mask(estimator))
+        judged = find_judged(estimator, estimator._kernel.scaling, values[counted])
+        units = find_units(near_one(judged.values), judged.categorical)
         found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     else:
         found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
@@ -472,10 +476,11 @@ def _find_dependent_gaps(
 
     Values are (n_samples, n_features), NaN in columns that are ignored.
     """
-    n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
+    n_clusters = len(estimator.cluster_centers_)
     rows = rows_to_compare(len(compared), effort.seed)
     rows = compared[rows]
-    X = near_one(values[rows])
+    judged = find_judged(estimator, estimator._kernel.scaling, values[rows])
+    X, categorical = near_one(judged.values), judged.categorical
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None
     rng = generator(effort.seed, Stream.DEPENDENCE)
@@ -485,7 +490,7 @@ def _find_dependent_gaps(
         return find_gaps(units, table.labels[rows], *plain)
 
     def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
-        return cluster_some(estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
+        return cluster_some(judged.estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
 
     how = categorical, cluster_table, n_clusters, effort.seed, effort.jobs
     null = find_null_gaps(model, dependence, *how)
