@@ -159,6 +159,13 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         where all numbers of the fit are above 0, and log(1 + x) where some are 0; negative ones are
         refused. Figures about clusters stay in the units of the table: means become geometric ones,
         and spreads are those of logarithms times the mean.
+    n_factors : int, "auto" or None, default="auto"
+        Of a wide table, in which few columns tell the groups, rows are scored by this many factors
+        of the columns that tell, and the mixtures see the scores in place of the columns of
+        numbers. Factors are found by EM over the observed cells: nothing is imputed. "auto" does
+        so for 50 columns of numbers or more, if these outnumber the rows or at most a third of them
+        tell, and no `column_groups` are given; how many factors, at least one fewer than clusters,
+        and which columns, is what predicts hidden cells best. None never does.
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.
@@ -232,6 +239,11 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The sorted categories of each column of categories, by its name or index.
     column_groups_ : dict
         The columns of each group, by their names or indices.
+    n_factors_ : int
+        The number of factors that rows are scored by; 0 where mixtures see the columns themselves.
+    telling_features_ : list
+        Names, or indices, of the columns that have these factors; all that are used where there are
+        none.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int

@@ -349,6 +349,23 @@ class EnsembleEstimator(
         return Asked(number, least=max(n_clusters - 1, 1))
 
     @property
+    def n_factors_(self) -> int:
+        """The number of factors that rows are scored by; 0 where they are not."""
+        factors = self._kernel.scaling.factors
+        return 0 if factors is None else factors.n_factors
+
+    @property
+    def telling_features_(self) -> list[Any]:
+        """Names, or indices, of the columns that the mixtures learn from."""
+        scaling = self._kernel.scaling
+        columns = scaling.used
+        if scaling.factors is not None:
+            n_kept, telling = len(scaling.kept), scaling.factors.columns
+            columns = np.concatenate([scaling.kept[telling[telling < n_kept]], scaling.categorical])
+        names = column_names(self)
+        return [j if names is None else names[j] for j in np.sort(columns).tolist()]
+
+    @property
     def _informative(self) -> bool:
         """Whether the missingness of any column carries information."""
         if isinstance(self.missingness, str):
