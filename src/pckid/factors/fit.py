@@ -14,7 +14,7 @@ from pckid.factors.model import (
     first_scores,
     fit_loadings,
     iterate,
-    tests_of_columns,
+    log_p_of_columns,
     variance_of_loadings,
 )
 from pckid.factors.scores import Factors, score_rows
@@ -121,7 +121,7 @@ def _choose(cells: Cells, asked: Asked, rng: np.random.Generator) -> Gain:
 def _most_telling(cells: Cells) -> np.ndarray:
     """Find the columns that have most of a few factors of all columns."""
     scores, _ = iterate(cells, first_scores(cells, _N_FIRST_FACTORS), _N_FIRST_STEPS)
-    return np.sort(np.argsort(tests_of_columns(cells, scores), kind="stable")[:_MAX_COLUMNS])
+    return np.sort(np.argsort(log_p_of_columns(cells, scores), kind="stable")[:_MAX_COLUMNS])
 
 
 def _draw_rows(cells: Cells, most: int, rng: np.random.Generator) -> Cells:

@@ -144,7 +144,7 @@ def standard_scores(cells: Cells, scores: Scores, loadings: Loadings) -> tuple[S
     return Scores(scores.means @ to, covariances), loadings._replace(weights=weights)
 
 
-def tests_of_columns(cells: Cells, scores: Scores) -> np.ndarray:
+def log_p_of_columns(cells: Cells, scores: Scores) -> np.ndarray:
     """Compute log p-values (d,) of the F tests of columns regressed on the scores of rows.
 
     The lower, the more a column has of the factors.

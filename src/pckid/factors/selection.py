@@ -20,7 +20,7 @@ from pckid.factors.model import (
     expect_scores,
     first_scores,
     iterate,
-    tests_of_columns,
+    log_p_of_columns,
 )
 
 RANKS = (1, 2, 3, 5, 8, 12)
@@ -77,7 +77,7 @@ def follow_path(
         if levels and (size < stop or size <= n_kept):
             break
         if levels:
-            best = np.argsort(tests_of_columns(mine, scores), kind="stable")[:size]
+            best = np.argsort(log_p_of_columns(mine, scores), kind="stable")[:size]
             columns = np.sort(columns[best])
         mine = cells.take(columns)
         scores, loadings = iterate(mine, scores, _N_STEPS)
