@@ -457,8 +457,8 @@ def _gather_evidence(
     values[:, list(choice.ignored)] = np.nan
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        judged = find_judged(estimator, estimator._kernel.scaling, values[counted])
-        units = find_units(near_one(judged.values), judged.categorical)
+        seen_by = find_judged(estimator, estimator._kernel.scaling, values[counted])
+        units = find_units(near_one(seen_by.values), seen_by.categorical)
         found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     else:
         found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)

@@ -309,7 +309,7 @@ def _compare_sample(
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     values = logs_as_scaled(values, sample.scaling)
-    judged = find_judged(estimator, sample.scaling, values)
+    judged = find_judged(estimator, sample.scaling, values, normal=True)
     kernel_of = partial(small_kernel, judged.estimator)
     how = judged.categorical, kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose

@@ -13,8 +13,8 @@ from pckid.factors.model import (
     first_scores,
     fit_loadings,
     iterate,
-    standard_scores,
     log_p_of_columns,
+    standard_scores,
 )
 from pckid.factors.scores import (
     Factors,

@@ -2,7 +2,7 @@
 
 Few columns tell in a wide table, and the others drown them. So factors are fitted to all columns,
 the half that has most of them is kept, factors are fitted to these, and so on (iterated
-thresholding, as in sparse principal components). What is hidden of the table says where to stop: the
+thresholding, as in sparse principal components). What is hidden of the table says where to stop:
 columns that are left out have their mean and variance for a prediction, so that the gain in the
 log-density of hidden cells compares any number of columns and factors.
 """
@@ -69,7 +69,7 @@ def follow_path(
 
     `start` holds leading components of all columns, at least `n_factors`.
     """
-    columns = np.arange(cells.values.shape[1])
+    mine, columns = cells, np.arange(cells.values.shape[1])
     n_kept = min(n_factors, len(columns), start.means.shape[1])
     scores = Scores(start.means[:, :n_kept], start.covariances[:, :n_kept, :n_kept])
     levels: list[Level] = []
@@ -155,5 +155,5 @@ def fit_chosen(cells: Cells, n_factors: int, n_columns: int) -> Level:
     start = first_scores(cells, n_factors)
     level = follow_path(cells, n_factors, start, n_columns)[-1]
     mine = cells.take(level.columns)
-    scores, loadings = iterate(mine, level.scores, _N_LAST)
+    loadings = iterate(mine, level.scores, _N_LAST)[1]
     return Level(level.columns, expect_scores(mine, loadings), loadings)

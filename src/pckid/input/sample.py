@@ -14,8 +14,8 @@ from pckid._utils.seeds import Stream, sequence
 from pckid._utils.text import counted
 from pckid.columns.log_number import find_shifts
 from pckid.columns.one_hot import join_one_hot
-from pckid.input.arrangement import Arrangement
 from pckid.factors.fit import Asked
+from pckid.input.arrangement import Arrangement
 from pckid.input.column_groups import ColumnRoles
 from pckid.input.known import KnownMembers, find_known
 from pckid.input.table import (

@@ -320,7 +320,8 @@ def cells_of_factors(table: Table) -> tuple[Array, Array]:
 
 def model_of_scores(model: ColumnModel, n_numbers: int, n_factors: int) -> ColumnModel:
     """Replace what is known of numbers, which are scores now: these are all observed."""
-    xp, found = namespace(model.frequencies), []
+    xp = namespace(model.frequencies)
+    found: list[Array | None] = []
     for part in (model.observed, model.weights):
         if part is None or part.shape[0] == n_numbers:
             found.append(None)

@@ -349,7 +349,7 @@ def _read_mixtures(
     reader.sizes |= {
         "mixtures": size[0],
         "components": size[1],
-        "observed": 0 if seen is None else len(seen),
+        "observed": 0 if seen is None else seen.shape[0],
     }
     schema = {key: ARRAYS["mixture"][key] for key in family.Parameters._fields}
     if family.MATRICES:

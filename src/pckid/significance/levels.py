@@ -38,7 +38,6 @@ class Levels:
             if not 0 < level < 1:
                 raise ValueError(f"Levels({name}={level}): a level lies between 0 and 1.")
 
-
     def in_wide_tables(self) -> "Levels":
         """Return what counts where rows are scored by factors: there p-values are lower still."""
         return replace(self, structure=self.structure / 5)
