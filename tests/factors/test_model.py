@@ -11,21 +11,21 @@ from pckid.factors.model import (
     Scores,
     expect_scores,
     first_scores,
+    fit_by_em,
     fit_loadings,
-    iterate,
     log_p_of_columns,
     standard_scores,
 )
 from pckid.factors.scores import (
-    Factors,
     Scored,
+    WideFactors,
     expect_columns,
     informative_columns,
     score_rows,
     standardised_indicators,
     unexplained,
 )
-from pckid.factors.selection import Gain, choose, gains_of_paths, ranks_to_try, sizes_of_path
+from pckid.factors.selection import Gain, choose_fit, gains_of_paths, ranks_to_try, sizes_of_path
 
 R = 2
 
@@ -72,7 +72,7 @@ def test_scores_are_the_posterior_given_what_is_observed(weighed, loadings):
     found, expected = expect_scores(weighed, loadings), expect_by_loops(weighed, loadings)
     for mine, slow in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, slow, atol=1e-12)
-    factors = Factors(*loadings, weighed.columns / loadings.noise, np.ones(R))
+    factors = WideFactors(*loadings, weighed.columns / loadings.noise, np.ones(R))
     for mine, slow in zip(score_rows(weighed.values, weighed.seen, factors), expected, strict=True):
         np.testing.assert_allclose(mine, slow, atol=1e-12)
 
@@ -128,7 +128,7 @@ def test_columns_are_tested_by_regression():
 
 def test_what_scores_say_of_columns_and_what_they_leave(weighed, loadings):
     rng, scored = np.random.default_rng(3), Scored(*expect_scores(weighed, loadings))
-    factors = Factors(*loadings, np.ones(7), np.ones(R))
+    factors = WideFactors(*loadings, np.ones(7), np.ones(R))
     means, variances = expect_columns(scored, factors, 5)
     draws = rng.multivariate_normal(scored.means[0], scored.covariances[0], 200_000)
     cells = draws @ loadings.weights[:5].T + np.sqrt(loadings.noise[:5]) * rng.normal(
@@ -165,7 +165,7 @@ def test_rows_turned_turn_their_scores():
     cells = draw_cells(20, 50, 0, missing=0.0)
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(20, 20)))[0]
     other = cells._replace(values=turn @ cells.values)
-    mine, turned = (iterate(each, first_scores(each, R), 5)[0].means for each in (cells, other))
+    mine, turned = (fit_by_em(each, first_scores(each, R), 5)[0].means for each in (cells, other))
     np.testing.assert_allclose(np.abs(turned), np.abs(turn @ mine), atol=1e-6)
 
 
@@ -185,12 +185,12 @@ def test_paths_and_gains():
     assert sizes_of_path(7) == [7]
     assert ranks_to_try(3, 2) == [1]
     gains = gains_of_paths(draw_cells(60, 80), 1, np.random.default_rng(0))
-    best = choose(gains)
+    best = choose_fit(gains)
     assert (best.n_factors, best.n_columns <= 20) == (R, True)
     assert best.gain > 3 * best.error
     some = [Gain(1, 10, 3.0, 1.0), Gain(2, 20, 1.0, 1.0)]
-    assert choose(some, least=2).n_columns == 20
-    assert choose(some, least=9).n_columns == 20
+    assert choose_fit(some, least=2).n_columns == 20
+    assert choose_fit(some, least=9).n_columns == 20
 
 
 def test_indicators_of_columns_missing_for_a_reason():

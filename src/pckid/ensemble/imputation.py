@@ -14,7 +14,7 @@ from pckid.columns.base import Draws
 from pckid.columns.category import pick
 from pckid.columns.log_number import slopes, undo_logs
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
-from pckid.factors.scores import Factors, Scored, expect_columns, score_rows
+from pckid.factors.scores import Scored, WideFactors, expect_columns, score_rows
 from pckid.input.table import Scaling, Table, block, cells_of_factors, standardise_at_home
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
@@ -74,7 +74,7 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
     return Expected(xp.concat([means, found.means[:, r:]], axis=1), xp.sqrt(variances))
 
 
-def _factors(kernel: Kernel) -> Factors:
+def _factors(kernel: Kernel) -> WideFactors:
     """Return the factors of a wide table's kernel."""
     assert kernel.scaling.factors is not None
     return kernel.scaling.factors

@@ -12,13 +12,13 @@ from pckid.factors.model import (
     Loadings,
     Scores,
     first_scores,
+    fit_by_em,
     fit_loadings,
-    iterate,
     log_p_of_columns,
     variance_of_loadings,
 )
-from pckid.factors.scores import Factors, score_rows
-from pckid.factors.selection import Gain, choose, fit_chosen, gains_of_paths
+from pckid.factors.scores import WideFactors, score_rows
+from pckid.factors.selection import Gain, choose_fit, fit_chosen, gains_of_paths
 
 # Of more columns so many go on that have most of a few first factors.
 _MAX_COLUMNS, _N_FIRST_FACTORS, _N_FIRST_STEPS = 2000, 5, 2
@@ -38,12 +38,12 @@ class Asked(NamedTuple):
     least: int = 1  # factors, where their number is to be found
 
 
-def asked_of(factors: Factors | None) -> Asked | None:
+def asked_of(factors: WideFactors | None) -> Asked | None:
     """Return what leads to as many factors of as many columns; None: to none."""
     return None if factors is None else Asked(factors.n_factors, len(factors.columns))
 
 
-def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> Factors | None:
+def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> WideFactors | None:
     """Fit factors to the columns that tell; how many of each, hidden cells decide.
 
     Where nothing was asked for, None if there are more rows than columns and most of these tell:
@@ -76,7 +76,7 @@ def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> Factors
     scale = np.sqrt(np.log1p(precision @ weights**2))
     spread = scale * np.sqrt(cells.rows @ level.scores.means**2 / len(cells.rows))
     mean = max(float(np.sqrt(np.mean(spread**2))), np.finfo(np.float64).tiny)
-    return Factors(weights, noise, precision, scale / mean)
+    return WideFactors(weights, noise, precision, scale / mean)
 
 
 def loadings_of_all(cells: Cells, scores: Scores) -> Loadings:
@@ -90,7 +90,7 @@ def loadings_of_all(cells: Cells, scores: Scores) -> Loadings:
     return found
 
 
-def score_by_others(cells: Cells, factors: Factors) -> Iterator[tuple[np.ndarray, Factors]]:
+def score_by_others(cells: Cells, factors: WideFactors) -> Iterator[tuple[np.ndarray, WideFactors]]:
     """Yield some rows (n_some,) at a time, and the factors as the other rows have them.
 
     The columns that tell stay as they are, and so do the scores of these other rows.
@@ -102,7 +102,7 @@ def score_by_others(cells: Cells, factors: Factors) -> Iterator[tuple[np.ndarray
         others = Scores(*(part[~out] for part in whole))
         weights, noise = loadings_of_all(cells.take_rows(~out), others)
         precision = np.where(tells, cells.columns / noise, 0.0)
-        yield np.flatnonzero(out), Factors(weights, noise, precision, factors.scale)
+        yield np.flatnonzero(out), WideFactors(weights, noise, precision, factors.scale)
 
 
 def _in_double(cells: Cells) -> Cells:
@@ -115,12 +115,12 @@ def _choose(cells: Cells, asked: Asked, rng: np.random.Generator) -> Gain:
         return Gain(asked.n_factors, min(asked.n_columns, cells.values.shape[1]), np.nan, np.nan)
     cells = _draw_rows(cells, _MAX_ROWS, rng)
     gains = gains_of_paths(cells, asked.n_factors or asked.least, rng, asked.n_factors)
-    return choose(gains, asked.n_factors or asked.least)
+    return choose_fit(gains, asked.n_factors or asked.least)
 
 
 def _most_telling(cells: Cells) -> np.ndarray:
     """Find the columns that have most of a few factors of all columns."""
-    scores, _ = iterate(cells, first_scores(cells, _N_FIRST_FACTORS), _N_FIRST_STEPS)
+    scores, _ = fit_by_em(cells, first_scores(cells, _N_FIRST_FACTORS), _N_FIRST_STEPS)
     return np.sort(np.argsort(log_p_of_columns(cells, scores), kind="stable")[:_MAX_COLUMNS])
 
 

@@ -70,7 +70,7 @@ def first_scores(cells: Cells, n_factors: int) -> Scores:
     return Scores(means, np.zeros((*means.shape, means.shape[1])))
 
 
-def iterate(
+def fit_by_em(
     cells: Cells, scores: Scores, n_iter: int, variance: float = _FIRST_VARIANCE
 ) -> tuple[Scores, Loadings]:
     """Take EM steps from the scores of rows; each is an M-step, then an E-step."""

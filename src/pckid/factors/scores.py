@@ -12,7 +12,7 @@ from pckid._utils.arrays import Array, clip, device_of, namespace, take_along, t
 _FARTHEST = 1e15
 
 
-class Factors(NamedTuple):
+class WideFactors(NamedTuple):
     """What rows of a wide table are scored by, in standardised units of its d columns of numbers.
 
     Columns beyond these, if there are any, say where the others are missing.
@@ -40,7 +40,7 @@ class Scored(NamedTuple):
     covariances: Array  # (n, r, r)
 
 
-def score_rows(values: Array, seen: Array, factors: Factors) -> Scored:
+def score_rows(values: Array, seen: Array, factors: WideFactors) -> Scored:
     """Compute the posterior of the factors of rows (n, d), 0 where not `seen` (n, d).
 
     With W the weights, P the precisions of what is observed of a row, and x the row: covariances
@@ -59,7 +59,7 @@ def score_rows(values: Array, seen: Array, factors: Factors) -> Scored:
     return Scored(means[..., 0], covariances)
 
 
-def expect_columns(scored: Scored, factors: Factors, n_columns: int) -> tuple[Array, Array]:
+def expect_columns(scored: Scored, factors: WideFactors, n_columns: int) -> tuple[Array, Array]:
     """Compute what scores say of each of the first columns of rows, and its variance (n, d).
 
     With w the weights of a column and ψ its noise: wᵀ m, and ψ + wᵀ C w.
@@ -71,7 +71,7 @@ def expect_columns(scored: Scored, factors: Factors, n_columns: int) -> tuple[Ar
     return scored.means @ xp.matrix_transpose(weights), variances + noise
 
 
-def unexplained(values: Array, seen: Array, scored: Scored, factors: Factors) -> Array:
+def unexplained(values: Array, seen: Array, scored: Scored, factors: WideFactors) -> Array:
     """Sum the squares of squared deviations from what the scores expect of rows (n, d).
 
     Each is in units of its column's own variance; also how many there are, so of shape (n, 2).

@@ -19,7 +19,7 @@ from pckid.factors.model import (
     Scores,
     expect_scores,
     first_scores,
-    iterate,
+    fit_by_em,
     log_p_of_columns,
 )
 
@@ -80,7 +80,7 @@ def follow_path(
             best = np.argsort(log_p_of_columns(mine, scores), kind="stable")[:size]
             columns = np.sort(columns[best])
         mine = cells.take(columns)
-        scores, loadings = iterate(mine, scores, _N_STEPS)
+        scores, loadings = fit_by_em(mine, scores, _N_STEPS)
         levels.append(Level(columns, scores, loadings))
     return levels
 
@@ -144,7 +144,7 @@ def _gain_of_columns(
     return cells.columns * (cells.rows @ gains)
 
 
-def choose(gains: list[Gain], least: int = 1) -> Gain:
+def choose_fit(gains: list[Gain], least: int = 1) -> Gain:
     """Choose the fit of most gain among those of at least so many factors, or of most of them."""
     least = min(least, max(each.n_factors for each in gains))
     return max((each for each in gains if each.n_factors >= least), key=lambda each: each.gain)
@@ -155,5 +155,5 @@ def fit_chosen(cells: Cells, n_factors: int, n_columns: int) -> Level:
     start = first_scores(cells, n_factors)
     level = follow_path(cells, n_factors, start, n_columns)[-1]
     mine = cells.take(level.columns)
-    loadings = iterate(mine, level.scores, _N_LAST)[1]
+    loadings = fit_by_em(mine, level.scores, _N_LAST)[1]
     return Level(level.columns, expect_scores(mine, loadings), loadings)

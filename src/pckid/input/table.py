@@ -20,7 +20,7 @@ from pckid.columns import kinds
 from pckid.columns.base import Measured
 from pckid.columns.log_number import NO_LOG, find_shifts, take_logs
 from pckid.columns.model import PLAIN, ColumnModel
-from pckid.factors.scores import Factors, score_rows, standardised_indicators, unexplained
+from pckid.factors.scores import WideFactors, score_rows, standardised_indicators, unexplained
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 FARTHEST = 1e9
@@ -46,7 +46,7 @@ class Scaling(NamedTuple):
     # those of the logarithms. None where none is taken.
     shifts: Array | None = None
     # Of a wide table, what its rows are scored by: the scores take the place of all numbers.
-    factors: Factors | None = None
+    factors: WideFactors | None = None
 
     @property
     def n_numbers(self) -> int:
@@ -217,7 +217,7 @@ def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     model = ColumnModel(*rest)
     if scaling.factors is not None:
         parts = [asarray_like(part, home) for part in scaling.factors]
-        scaling = scaling._replace(factors=Factors(*parts))
+        scaling = scaling._replace(factors=WideFactors(*parts))
     return scaling._replace(center=center, scale=scale, shifts=shifts, column_model=model)
 
 
@@ -284,7 +284,7 @@ def with_patterns(table: Table) -> Table:
     return table._replace(pattern=pattern, patterns=shared)
 
 
-def with_scores(table: Table, factors: Factors) -> Table:
+def with_scores(table: Table, factors: WideFactors) -> Table:
     """Score rows by factors: the mixtures see these scores, and the categories.
 
     A row without a value in a column that tells has no scores.
@@ -387,7 +387,7 @@ def take(table: Table, rows: Array | slice) -> Table:
     )  # fmt: skip
 
 
-def concatenate(tables: Sequence[Table]) -> Table:
+def join_scores(tables: Sequence[Table]) -> Table:
     """Join the rows of tables of scores, whose patterns were not looked for."""
     xp, first = namespace(tables[0].values), tables[0]
     joined = {

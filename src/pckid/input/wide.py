@@ -9,8 +9,8 @@ from pckid._utils.parallel import blas_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.factors.fit import MAX_FIT_ROWS, Asked, fit_factors, score_by_others
 from pckid.factors.model import Cells
-from pckid.factors.scores import Factors
-from pckid.input.table import Table, cells_of_factors, concatenate, take, with_scores
+from pckid.factors.scores import WideFactors
+from pckid.input.table import Table, cells_of_factors, join_scores, take, with_scores
 
 MIN_NUMBERS = 50
 """Tables of fewer columns of numbers are not scored unless a number of factors is asked for."""
@@ -18,7 +18,7 @@ MIN_NUMBERS = 50
 
 def find_factors(
     table: Table, weights: np.ndarray | None, asked: Asked | None, entropy: int
-) -> Factors | None:
+) -> WideFactors | None:
     """Fit the factors of a standardised table, where it is wide or they are asked for.
 
     Parameters
@@ -33,7 +33,7 @@ def find_factors(
 
     Returns
     -------
-    factors : Factors or None
+    factors : WideFactors or None
     """
     n, d = table.n_samples, table.n_features
     if asked is None or d == 0 or n < 3 or (asked.n_factors is None and d < MIN_NUMBERS):
@@ -46,7 +46,7 @@ def find_factors(
     return _at_home(found, table)
 
 
-def score_own_rows(table: Table, factors: Factors, weights: np.ndarray | None) -> Table:
+def score_own_rows(table: Table, factors: WideFactors, weights: np.ndarray | None) -> Table:
     """Score the rows that factors were fitted to, also by factors of other rows each.
 
     The latter are as far from what the mixtures expect as scores of new rows are.
@@ -54,13 +54,13 @@ def score_own_rows(table: Table, factors: Factors, weights: np.ndarray | None) -
     scored = with_scores(table, factors)
     if table.n_samples > MAX_FIT_ROWS:
         return scored
-    on_host, found = Factors(*map(to_numpy, factors)), []
+    on_host, found = WideFactors(*map(to_numpy, factors)), []
     with blas_threads(1):
         for rows, without in score_by_others(_as_cells(table, weights), on_host):
             mine = take(table, asarray_like(rows, table.values))
             found.append((rows, with_scores(mine, _at_home(without, table)).modelled))
     order = asarray_like(np.argsort(np.concatenate([rows for rows, _ in found])), table.values)
-    return scored._replace(held_out=take(concatenate([each for _, each in found]), order))
+    return scored._replace(held_out=take(join_scores([each for _, each in found]), order))
 
 
 def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
@@ -75,8 +75,8 @@ def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
     return Cells(*(part.astype(values.dtype, copy=False) for part in each))
 
 
-def _at_home(factors: Factors, table: Table) -> Factors:
+def _at_home(factors: WideFactors, table: Table) -> WideFactors:
     """Put factors where the table lies."""
     home = table.values
     dtype = namespace(home).float64
-    return Factors(*(asarray_like(part, home, dtype=dtype) for part in factors))
+    return WideFactors(*(asarray_like(part, home, dtype=dtype) for part in factors))

@@ -24,7 +24,7 @@ from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
 from pckid.factors.fit import asked_of
-from pckid.factors.scores import Factors, informative_columns
+from pckid.factors.scores import WideFactors, informative_columns
 from pckid.input.columns import is_blocked
 from pckid.input.table import Scaling, model_of_scores
 from pckid.input.validation import column_name
@@ -323,7 +323,7 @@ def _read_scaling(
     return Scaling(**found, column_model=model)
 
 
-def _read_factors(reader: ArrayReader, scaling: Scaling) -> Factors | None:
+def _read_factors(reader: ArrayReader, scaling: Scaling) -> WideFactors | None:
     """Take what rows of a wide table are scored by; None of others."""
     n_factors = reader.length("factors.scale")
     if n_factors == 0:
@@ -333,7 +333,7 @@ def _read_factors(reader: ArrayReader, scaling: Scaling) -> Factors | None:
     shares = np.ones(n_kept) if observed is None else observed[:n_kept]
     n_cells = n_kept + len(informative_columns(shares))
     reader.sizes |= {"factors": n_factors, "numbers": n_factors, "cells": n_cells}
-    found = Factors(**reader.take_all("factors", ARRAYS["factors"]))
+    found = WideFactors(**reader.take_all("factors", ARRAYS["factors"]))
     require(bool((found.precision > 0).any()), "no column tells of its factors.")
     return found
 

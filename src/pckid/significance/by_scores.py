@@ -19,7 +19,7 @@ from scipy.stats import rankdata
 from pckid._utils.arrays import to_numpy
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.factors.fit import asked_of
-from pckid.factors.scores import Factors
+from pckid.factors.scores import WideFactors
 from pckid.input.table import Scaling, Table, standardise, with_scores
 from pckid.input.validation import categorical_mask
 from pckid.input.wide import find_factors
@@ -73,7 +73,7 @@ def _score(X: np.ndarray, scaling: Scaling, normal: bool) -> Table:
     Of normal scores other factors are fitted, to these rows.
     """
     parts: Any = scaling.factors
-    on_host, model = Factors(*map(to_numpy, parts)), scaling.column_model.on_host()
+    on_host, model = WideFactors(*map(to_numpy, parts)), scaling.column_model.on_host()
     center, scale = map(to_numpy, (scaling.center, scaling.scale))
     here = Scaling(center, scale, scaling.kept, scaling.categorical, model)
     table = standardise(X, here, "float64", patterns=False)
