@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pckid.assessment import assess
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
-    from pckid.explanation import explain, nest_clusters
+    from pckid.explanation import cluster_tree, explain, nest_clusters
     from pckid.frontends.frames import read_table
     from pckid.frontends.results import write_labels
     from pckid.input.categories import UnseenCategoryWarning
@@ -58,6 +58,7 @@ __all__ = [
     "__version__",
     "assess",
     "choose_n_clusters",
+    "cluster_tree",
     "compare_outcomes",
     "compare_rows",
     "explain",
@@ -90,6 +91,7 @@ _HOMES = {
     "UnpairedColumnsWarning": "pckid.input.warnings",
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
+    "cluster_tree": "pckid.explanation",
     "choose_n_clusters": "pckid.n_clusters",
     "compare_outcomes": "pckid.outcomes",
     "compare_rows": "pckid.significance.new_rows",

@@ -1,6 +1,6 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
@@ -22,6 +23,7 @@ from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import categorical_mask, column_name
+from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
@@ -155,7 +157,7 @@ class Assessment:
     @property
     def answer(self) -> Answer:
         """Groups with gaps between them, structure without gaps, or no clear groups."""
-        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
+        if self.has_groups is None:
             return Answer.UNKNOWN
         if not self.has_groups:
             return Answer.NONE
@@ -317,9 +319,8 @@ def assess(
     if keeps_labels(estimator):
         values, labels = to_matrix(estimator, X), own_labels(estimator)
     else:
-        with warnings.catch_warnings():
-            # The numbers alone will do: names are checked where both sides have them.
-            warnings.filterwarnings("ignore", "X does not have valid feature names")
+        # The numbers alone will do: names are checked where both sides have them.
+        with ignore_warnings(FeatureNamesWarning):
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
     how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels
@@ -366,9 +367,7 @@ def assess_rows(
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
         effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
-        with warnings.catch_warnings():
-            # The model's own fit has told them.
-            warnings.simplefilter("ignore")
+        with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
     if estimator._kernel.scaling.factors is not None:
         levels = levels.in_wide_tables()
@@ -393,7 +392,7 @@ def assess_rows(
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
     used, categorical = used_columns(estimator), categorical_mask(estimator)
-    return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
+    return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
 class _Rows(NamedTuple):
@@ -413,6 +412,12 @@ class _Rows(NamedTuple):
         if self.weights is not None:
             rows = rows[rows_to_compare(len(rows), seed, self.weights[rows])]
         return rows
+
+    def without(self, rows: np.ndarray, ignored: Sequence[int]) -> np.ndarray:
+        """Take rows (n_rows,), with NaN in the columns that are ignored (n_rows, n_features)."""
+        values = self.values[rows]
+        values[:, list(ignored)] = np.nan
+        return values
 
 
 class _Effort(NamedTuple):
@@ -453,15 +458,15 @@ def _gather_evidence(
     }
     if n_clusters == 1:
         return found
-    values = table.values.copy()
-    values[:, list(choice.ignored)] = np.nan
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        seen_by = find_judged(estimator, estimator._kernel.scaling, values[counted])
+        values = table.without(counted, choice.ignored)
+        seen_by = find_judged(estimator, estimator._kernel.scaling, values)
         units = find_units(near_one(seen_by.values), seen_by.categorical)
         found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
     else:
-        found["gaps"] = _find_dependent_gaps(estimator, table, values, compared_rows, effort)
+        counted = compared_rows[rows_to_compare(len(compared_rows), seed)]
+        found["gaps"] = _find_dependent_gaps(estimator, table, counted, choice.ignored, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
     found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
@@ -470,16 +475,11 @@ def _gather_evidence(
 
 
 def _find_dependent_gaps(
-    estimator: Any, table: _Rows, values: np.ndarray, compared: np.ndarray, effort: _Effort
+    estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
 ) -> Gaps | None:
-    """Look for gaps among rows that depend on each other, `compared` (n_compared,) of the table.
-
-    Values are (n_samples, n_features), NaN in columns that are ignored.
-    """
-    n_clusters = len(estimator.cluster_centers_)
-    rows = rows_to_compare(len(compared), effort.seed)
-    rows = compared[rows]
-    judged = find_judged(estimator, estimator._kernel.scaling, values[rows])
+    """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
+    n_clusters, values = len(estimator.cluster_centers_), table.without(rows, ignored)
+    judged = find_judged(estimator, estimator._kernel.scaling, values)
     X, categorical = near_one(judged.values), judged.categorical
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None

@@ -1,6 +1,5 @@
 """PCKID: spectral clustering of rows with missing values."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from types import MappingProxyType
@@ -15,8 +14,9 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.representation import ClusterReprMixin
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_callbacks
 from pckid.blocks import BlockedRows, blocked
-from pckid.cubes import as_table, flatten, restore_shape
+from pckid.cubes import as_table, flatten, own_positions, restore_shape
 from pckid.describe.cluster_names import check_cluster_names
+from pckid.describe.merging import MergedClusters
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
@@ -29,7 +29,12 @@ from pckid.input.known import KnownMembers, check_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
-from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_ignored
+from pckid.input.warnings import (
+    ignore_warnings,
+    warn_cluster_limit,
+    warn_empty_clusters,
+    warn_ignored,
+)
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT, choose_or_none
 from pckid.significance.ensemble import with_few_mixtures
@@ -382,7 +387,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             such names, as ("lat", "lon"). Rows that are near each other may be alike without any
             cluster, which `n_clusters="auto"` and `assess` then allow for. With `groups`, rows
             depend on those of their group alone: times within persons. A row without a position is
-            clustered, but not judged. For a table in memory.
+            clustered, but not judged. For a table in memory. Pixels of an image stack have theirs.
         like : fitted PCKID, default=None
             An earlier model, such as that of last year's table. Clusters that match one of its
             clusters get its number and name, and `matches_` says what became of the others. The
@@ -395,6 +400,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """
         X = as_table(X)
         known, groups, sample_weight = map(flatten, (known, groups, sample_weight))
+        positions = own_positions(X) if positions is None and groups is None else positions
         X, arrangement, self._position_columns = split_arrangement(X, positions, groups)
         drawn = self._draw(X, sample_weight, known, arrangement=arrangement, **self._needs())
         self._weighted = sample_weight is not None
@@ -475,7 +481,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """
         check_is_fitted(self)
         X = as_table(X, self)
-        if (rows := blocked(X)) is not None:
+        if (rows := blocked(X, aside=self._position_columns)) is not None:
             found = self._compute_blocks("placement", rows)[:2]
         else:
             table = self._read(X)
@@ -598,6 +604,38 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         found = asarray_like(shares, self._centers, dtype=self._centers.dtype)
         return restore_shape(X, restorer(plain_table(X))(found))
 
+    def merge(
+        self, groups: Sequence[Sequence[int]], names: Sequence[str | None] | None = None
+    ) -> MergedClusters:
+        """Join clusters into classes, as of land cover that looks in several ways.
+
+        `pckid.cluster_tree` shows which clusters lie close. The model itself stays as it is.
+
+        Parameters
+        ----------
+        groups : sequence of sequences of int
+            The clusters of each class; a cluster that is in none is a class by itself.
+        names : sequence of str or None, default=None
+            A name for each class, in the order of their first clusters. None keeps the names of
+            clusters, where those of a class agree.
+
+        Returns
+        -------
+        merged : MergedClusters
+            With `predict`, `predict_proba`, `assign`, `labels_` and `cluster_names_` of classes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pckid import PCKID
+        >>> X = np.random.default_rng(0).normal(size=(90, 3)) + 6 * (np.arange(90) % 3)[:, None]
+        >>> model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(X)
+        >>> model.merge([[0, 2]]).groups_
+        [[0, 2], [1]]
+        """
+        check_is_fitted(self)
+        return MergedClusters(self, groups, names)
+
     def score(self, X: Any, y: Any = None) -> float:
         """Compute how clearly rows lie in their clusters: a simplified silhouette.
 
@@ -700,7 +738,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     def _compute_rows(self, name: str, X: Any) -> Array:
         """Compute something of rows as an array, one entry for each."""
         check_is_fitted(self)
-        if (rows := blocked(X)) is not None:
+        if (rows := blocked(X, aside=self._position_columns)) is not None:
             return self._compute_blocks(name, rows)[0]
         found = QUANTITIES[name](self._fitted, self._read(X), n_threads(self.n_jobs))[0]
         return restorer(plain_table(X))(found)
@@ -768,9 +806,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         same = with_few_mixtures(self, dtype=self.dtype, random_state=seed)
-        with warnings.catch_warnings():
-            # The fit has told them.
-            warnings.simplefilter("ignore")
+        with ignore_warnings():  # the fit has raised them
             logs = logs_as_scaled(X, self._kernel.scaling)
             drawn = same._draw(asarray_like(logs, self._kernel.scaling.center), **same._needs())
         if hasattr(self, "choice_"):

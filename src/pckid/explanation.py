@@ -15,12 +15,15 @@ from pckid.describe.nesting import Nesting, nest
 from pckid.describe.rows import (
     list_row_names,
     own_labels,
+    read_rows,
     sample_by_cluster,
     standardised_rows,
     to_matrix,
 )
+from pckid.describe.tree import ClusterTree, grow_tree
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.table import Table
+from pckid.spectral.assignment import assign
 from pckid.spectral.clustering import cluster_by_numbers
 from pckid.spectral.membership import DOUBTFUL
 
@@ -256,6 +259,47 @@ def nest_clusters(
     if estimator.n_clusters_ in numbers:
         found[estimator.n_clusters_ - 2] = labels[rows]
     return Nesting(nest(found), rows, np.stack(found))
+
+
+def cluster_tree(estimator: Any, X: Any, *, max_rows: int = MAX_ROWS) -> ClusterTree:
+    """Find which clusters lie close: those whose rows the kernel makes most alike join first.
+
+    The likeness of two clusters is the mean kernel between rows of the one and of the other, over
+    the root of the means within each. Clusters join by average linkage.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+        Whose clusters are compared.
+    X : array-like of shape (n_samples, n_features)
+        The table it was fitted on, or other rows.
+    max_rows : int, default=1000
+        The kernel is averaged over at most so many rows, of each cluster in proportion.
+
+    Returns
+    -------
+    tree : ClusterTree
+        As text a line for each join; `cut` gives groups for `PCKID.merge`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, cluster_tree
+    >>> places = np.repeat([[0, 0, 0], [9, 9, 9], [9, 9, 12]], [30, 40, 20], axis=0)
+    >>> X = np.random.default_rng(0).normal(size=(90, 3)) + places
+    >>> model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(X)
+    >>> cluster_tree(model, X).cut(2)
+    [[0, 2], [1]]
+    """
+    values = read_rows(estimator, X)
+    table = standardised_rows(estimator, values)
+    labels = to_numpy(assign(estimator._project(table), table, estimator._fitted).labels)
+    rows, n_clusters = np.sort(sample_by_cluster(labels, max_rows)), estimator.n_clusters_
+    some, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
+    closeness = mean_kernel(estimator._kernel, some, labels[rows], n_clusters, jobs)
+    member = labels[rows][:, None] == np.arange(n_clusters)
+    likeness = member.T @ closeness / np.maximum(member.sum(axis=0), 1)[:, None]
+    return grow_tree(likeness, estimator.cluster_names_)
 
 
 def mean_kernel(

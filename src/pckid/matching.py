@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
 from pckid.input.table import logs_as_scaled
 from pckid.input.validation import validate_table
-from pckid.input.warnings import ShiftedRowsWarning
+from pckid.input.warnings import ShiftedRowsWarning, ignore_warnings
 from pckid.significance.ensemble import cluster_some
 from pckid.significance.new_rows import compare_rows
 from pckid.significance.stability import resample_clusters
@@ -210,9 +209,8 @@ def check_earlier(earlier: Any, X: Any) -> None:
         raise TypeError(f"like takes a fitted PCKID, not a {type(earlier).__name__}.")
     if blocked(X) is not None:
         raise ValueError("like needs a table in memory, but X comes in blocks.")
-    with warnings.catch_warnings():
-        # New groups may well look different.
-        warnings.simplefilter("ignore", ShiftedRowsWarning)
+    # New groups may well look different.
+    with ignore_warnings(ShiftedRowsWarning):
         moved = compare_rows(earlier, columns_like(earlier, X)).moved
     units = [each for each in moved if each.factor is not None]
     if units:
@@ -241,8 +239,7 @@ def columns_like(earlier: Any, X: Any) -> Any:
 def place_by(earlier: Any, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find clusters, confidence and outlier scores (n_samples,) of rows by an earlier model."""
     rows = columns_like(earlier, X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShiftedRowsWarning)
+    with ignore_warnings(ShiftedRowsWarning):
         labels, confidence = map(to_numpy, earlier.assign(rows))
         return labels, confidence, to_numpy(earlier.outlier_score(rows))
 
@@ -422,9 +419,7 @@ def _judge_chance(
     labels_of = partial(cluster_some, estimator, values, k_now)
     third = max(len(values) // 3, min(len(values), 2 * k_now))
     jobs = n_threads(estimator.n_jobs)
-    with warnings.catch_warnings():
-        # The fit itself has told them.
-        warnings.simplefilter("ignore")
+    with ignore_warnings():  # the fit itself has raised them
         again = resample_clusters(labels_of, len(values), third, N_RESAMPLES, 0, jobs)
 
     earlier, later = np.zeros(k_before), np.zeros(k_now)

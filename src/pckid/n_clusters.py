@@ -13,7 +13,6 @@ Before that number is taken, the clusters are compared with those of tables with
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.progress import training_progress
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
@@ -32,6 +32,7 @@ from pckid.ensemble.members import Ensemble
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
+from pckid.input.warnings import ignore_warnings
 from pckid.significance.by_scores import find_judged
 from pckid.significance.comparison import (
     MAX_NULL,
@@ -310,17 +311,16 @@ def _compare_sample(
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     values = logs_as_scaled(values, sample.scaling)
     judged = find_judged(estimator, sample.scaling, values, normal=True)
+    values, _ = in_reach(judged.values)
     kernel_of = partial(small_kernel, judged.estimator)
     how = judged.categorical, kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
-        warnings.catch_warnings(),
+        ignore_warnings(),  # of the table itself they were raised
         training_progress(estimator, most, "null tables", verbose, CHOOSING) as advance,
     ):
-        # The table itself has been warned of.
-        warnings.simplefilter("ignore")
         more = n_null, advance, levels.structure, arrangement
-        return compare_with_null_tables(judged.values, *how, *more)
+        return compare_with_null_tables(values, *how, *more)
 
 
 def choose_by_kernel(

@@ -27,7 +27,7 @@ def read(path):
 
 def test_a_map_lies_on_the_grid_of_its_image(pckid, stack, tmp_path, golden):
     more = ["--confidence", "sure.tif", "--save", "m.pckid", "--names", "wood,,town"]
-    result = pckid("cluster", stack, "-k", 3, "--out", "map.tif", *more, *QUICK[:-1])
+    result = pckid("cluster", stack, "-k", 3, "--out", "map.tif", *more, *QUICK)
     assert result.code == 0, result.err
     golden(result.err.replace(str(tmp_path), ""))
     with rasterio.open(stack) as given, rasterio.open(tmp_path / "map.tif") as made:
@@ -42,6 +42,14 @@ def test_a_map_lies_on_the_grid_of_its_image(pckid, stack, tmp_path, golden):
     again = pckid("predict", "m.pckid", stack, "--out", "again.tif", "-q")
     assert (again.code, again.err) == (0, "")
     assert (tmp_path / "again.tif").read_bytes() == (tmp_path / "map.tif").read_bytes()
+
+
+@pytest.mark.slow
+def test_the_verdict_knows_where_pixels_are(pckid, stack):
+    result = pckid("cluster", stack, "-k", 3, "--json", *QUICK[:-1])
+    found = json.loads(result.out)["verdict"]
+    assert "halves were drawn of whole blocks of" in " ".join(found["notes"])
+    assert "whole blocks of" in result.err
 
 
 def test_a_folder_of_dates_and_floats_give_the_map_of_the_stack(pckid, stack, tmp_path):
@@ -100,6 +108,26 @@ def test_a_scene_unlike_that_of_the_model_is_told(pckid, stack, tmp_path):
     strict = pckid("predict", "m.pckid", "other.tif", "-o", "map.tif", "--strict", "--json")
     assert strict.code == 3
     assert json.loads(strict.out)["changes"]
+
+
+def test_clusters_are_joined_by_options_and_by_a_file(pckid, stack, tmp_path, golden):
+    assert pckid("cluster", stack, "-k", 5, "--save", "m.pckid", "-o", "a.tif", *QUICK).code == 0
+    rows = "cluster,name,colour\n0,wood,#00ff00\n3,wood,\n1,sea,\n"
+    (tmp_path / "classes.csv").write_text(rows)
+    told = pckid("predict", "m.pckid", stack, "-o", "b.tif", "--classes", "classes.csv", "--json")
+    golden(told.err)
+    assert json.loads(told.out)["clusters"] == [[0, 3], [1], [2], [4]]
+    with rasterio.open(tmp_path / "b.tif") as file:
+        assert file.colormap(1)[0][:3] == (0, 255, 0)
+        assert file.tags(1)["CLUSTER_0"] == "wood"
+    labels = np.r_[[0, 1, 2, 0, 3], [255] * 251][read(tmp_path / "a.tif")]
+    assert np.array_equal(read(tmp_path / "b.tif"), labels)
+    names = ["--merge", "3,0", "--names", "wood,sea,,"]
+    again = pckid("cluster", stack, "-k", 5, "-o", "c.tif", "-q", *names, *QUICK)
+    assert again.code == 0, again.err
+    assert np.array_equal(read(tmp_path / "c.tif"), labels)
+    for wrong in (["--merge", "0,x"], ["--merge", "0,7"], ["--merge", "0,1", "--classes", "c.csv"]):
+        assert pckid("predict", "m.pckid", stack, "-o", "d.tif", *wrong).code == 2
 
 
 @pytest.mark.parametrize(

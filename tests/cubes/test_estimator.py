@@ -124,6 +124,12 @@ def test_layers_are_those_of_the_fit_and_in_its_order(model, tmp_path):
 def test_other_functions_take_cubes(model):
     labels = [each.number for each in explain(model, CUBE).clusters]
     assert labels == [0, 1, 2]
+
+
+@pytest.mark.slow
+def test_a_verdict_knows_where_pixels_are(model):
+    found = assess(model, CUBE, n_null=5, n_resamples=0)
+    assert found.dependence.reach > 3
     assert assess(model, CUBE, n_null=5, n_resamples=0).n_clusters == 3
 
 

@@ -5,8 +5,10 @@ import datetime
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
+import pckid
 from pckid import PCKID
 from pckid.input.arrangement import Arrangement, split_arrangement
 
@@ -100,18 +102,42 @@ def test_blocks_are_squares_of_positions_or_groups():
     assert len(set(Arrangement(positions, groups).blocks(5.0).tolist())) == 5
 
 
-def test_a_model_takes_frames_with_and_without_the_columns():
+@pytest.fixture(scope="module")
+def in_time():
+    """Return a table with a column of times, and a model of it that knows them as positions."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
         rng.normal(size=(60, 3)) + 5 * (np.arange(60) % 2)[:, None], columns=[*"abc"]
     )
     table["when"] = np.arange(60.0)
-    model = PCKID(2, n_inits=3, random_state=0).fit(table, positions="when")
+    return table, PCKID(2, n_inits=3, random_state=0).fit(table, positions="when")
+
+
+def test_a_model_takes_frames_with_and_without_the_columns(in_time):
+    table, model = in_time
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     with_it, without = model.predict(table), model.predict(table[["a", "b", "c"]])
     np.testing.assert_array_equal(with_it, without)
     np.testing.assert_array_equal(with_it, model.labels_)
     assert list(model.impute(table).values.columns) == ["a", "b", "c"]
+
+
+def test_a_model_of_a_file_knows_the_columns(in_time, tmp_path):
+    table, model = in_time
+    pckid.save(model, tmp_path / "model.pckid")
+    loaded = pckid.load(tmp_path / "model.pckid")
+    np.testing.assert_array_equal(loaded.predict(table), model.labels_)
+
+
+@pytest.mark.parametrize("kind", ["dask", "scanner", "dataset"])
+def test_blocks_may_have_the_columns(in_time, kind, tmp_path):
+    table, model = in_time
+    if kind == "dask":
+        rows = pytest.importorskip("dask.dataframe").from_pandas(table, npartitions=3)
+    else:
+        rows = pytest.importorskip("pyarrow.dataset").dataset(pa.Table.from_pandas(table))
+        rows = rows.scanner() if kind == "scanner" else rows
+    np.testing.assert_array_equal(np.asarray(model.predict(rows)), model.labels_)
 
 
 def test_blocks_have_no_positions():

@@ -1,6 +1,9 @@
 """Warnings point to the caller's line, and one cause warns once."""
 
+import re
 import warnings
+from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -8,6 +11,7 @@ import pytest
 from helpers import groups
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
+import pckid
 from pckid import (
     PCKID,
     EmptyRowWarning,
@@ -15,8 +19,10 @@ from pckid import (
     IncompleteGaussianMixture,
     ProbabilisticClusterKernel,
 )
+from pckid._utils.parallel import meanwhile, one_ahead, run_in_threads
+from pckid.describe.rows import read_rows
 from pckid.input import warnings as _warnings
-from pckid.input.warnings import warn_empty_rows
+from pckid.input.warnings import FeatureNamesWarning, ignore_warnings, warn_empty_rows
 
 X = groups()[0]
 X[::7] = np.nan
@@ -113,3 +119,46 @@ def test_other_columns_are_not(change):
     rows = np.random.default_rng(0).normal(size=(60, 2))
     X = pd.DataFrame(rows, columns=["a", "b"]).assign(id=np.arange(60))
     IncompleteGaussianMixture(covariance_type="diag").fit(change(X))  # warnings are errors
+
+
+def test_two_threads_that_ignore_warnings_leave_the_filters_alone():
+    before, both = list(warnings.filters), Barrier(2)
+
+    def ignoring():
+        with ignore_warnings():
+            both.wait(20)  # both have begun, and none has ended
+            warn_empty_rows(1, 60)
+            np.float64(1.0) / np.float64(0.0)
+
+    run_in_threads(ignoring, [(), ()], 2)
+    assert warnings.filters == before
+    with pytest.warns(EmptyRowWarning):
+        warn_empty_rows(1, 60)
+
+
+def test_what_is_ignored_is_ignored_in_threads_that_begin_there():
+    with ignore_warnings(without := EmptyRowWarning):
+        run_in_threads(warn_empty_rows, [(1, 60), (2, 60)], 2)
+        meanwhile(lambda: warn_empty_rows(1, 60), 2)()
+        list(one_ahead(warn_empty_rows(each, 60) for each in range(3)))
+    with ignore_warnings(Warning, but=(without,)), pytest.warns(EmptyRowWarning):
+        warn_empty_rows(1, 60)
+
+
+def test_the_library_changes_the_filters_in_one_place_alone():
+    # They belong to the process: of two threads, each restores what it found.
+    root = Path(pckid.__file__).parent
+    library = [path for path in root.rglob("*.py") if "frontends" not in path.parts]
+    used = re.compile(r"^\s[^>]*(catch_warnings|simplefilter|filterwarnings)\(", re.MULTILINE)
+    found = [path.name for path in library if used.search(path.read_text())]
+    assert found == ["parallel.py"]
+
+
+def test_names_are_not_missed_where_the_numbers_are_asked_for(rng):
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(frame)
+    assert len(read_rows(model, frame)) == 60
+    with ignore_warnings(FeatureNamesWarning):
+        assert len(read_rows(model, frame.to_numpy())) == 60
+        with pytest.raises(ValueError, match="3 features"):
+            read_rows(model, np.ones((60, 3)))

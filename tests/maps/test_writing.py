@@ -8,6 +8,7 @@ from scenes import make_cube, make_scene
 
 from pckid.cubes.cube import read_cube
 from pckid.exceptions import OptionError
+from pckid.maps.classes import Legend
 from pckid.maps.colours import map_colours, rgb
 from pckid.maps.writing import open_map
 
@@ -23,7 +24,7 @@ LABELS = np.where(SCENE.empty, -1, SCENE.truth)
 def test_gdal_finds_grid_colours_and_names(tmp_path):
     path, colours = tmp_path / "map.tif", map_colours(3)
     names = ["wood & water", "<fields>", "Größe"]
-    with open_map(path, read_cube(CUBE), names, colours) as file:
+    with open_map(path, read_cube(CUBE), Legend([[0], [1], [2]], names, colours)) as file:
         file.write(WHOLE, LABELS)
     with rasterio.open(path) as written:
         assert written.crs == rasterio.CRS.from_epsg(32633)
@@ -47,7 +48,8 @@ def test_gdal_finds_grid_colours_and_names(tmp_path):
 def test_many_clusters_take_two_bytes(tmp_path, n_clusters, dtype, nodata):
     names, labels = list(map(str, range(n_clusters))), LABELS + n_clusters - 3
     labels[LABELS < 0] = -1
-    with open_map(tmp_path / "a.tif", read_cube(CUBE), names, map_colours(n_clusters)) as file:
+    legend = Legend([], names, map_colours(n_clusters))
+    with open_map(tmp_path / "a.tif", read_cube(CUBE), legend) as file:
         file.write(WHOLE, labels)
     with rasterio.open(tmp_path / "a.tif") as written:
         assert (written.dtypes[0], written.nodata) == (dtype, nodata)
@@ -69,7 +71,8 @@ def test_a_map_is_whole_or_as_it_was(tmp_path):
     path.write_bytes(b"before")
 
     def write_half():
-        with open_map(path, read_cube(CUBE), ["a", "b", "c"], map_colours(3)) as file:
+        legend = Legend([], ["a", "b", "c"], map_colours(3))
+        with open_map(path, read_cube(CUBE), legend) as file:
             file.write((slice(0, 10), WHOLE[1]), LABELS[:10])
             raise KeyboardInterrupt
 

@@ -5,9 +5,10 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache, partial
 from queue import SimpleQueue
-from threading import Lock, Thread, get_ident
+from threading import Lock, RLock, Thread, get_ident
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
@@ -16,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 _Item = TypeVar("_Item")
 _count_cores = cache(cpu_count)
+_filters_lock = RLock()
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -138,7 +140,7 @@ def run_in_threads(
     with blas_threads(1):
         try:
             if pool is not None:
-                calls = [pool.submit(call).result for call in calls]
+                calls = [pool.submit(copy_context().run, call).result for call in calls]
             for call in calls:
                 found.append(call())
                 if then is not None:
@@ -154,7 +156,7 @@ def meanwhile(function: Callable[[], _Item], n: int) -> Callable[[], _Item]:
     if n == 1:
         return function
     pool = ThreadPoolExecutor(1)
-    future = pool.submit(function)
+    future = pool.submit(copy_context().run, function)
     pool.shutdown(wait=False)
     return future.result
 
@@ -178,7 +180,7 @@ def one_ahead(items: Generator[_Item, None, None]) -> Generator[_Item, None, Non
         finally:
             items.close()
 
-    thread = Thread(target=make, name="one ahead")
+    thread = Thread(target=copy_context().run, args=(make,), name="one ahead")
     try:
         thread.start()
         asked.put(True)
@@ -211,8 +213,18 @@ def run_remote(function: Callable, tasks: Iterable[tuple]) -> Generator[Any, Non
         for result in results:  # noqa: UP028
             yield result
     finally:
-        with warnings.catch_warnings(action="ignore", category=UserWarning):
+        with foreign_warnings_ignored(UserWarning):
             results.close()
+
+
+@contextmanager
+def foreign_warnings_ignored(kind: type[Warning] = Warning) -> Iterator[None]:
+    """Ignore warnings of other packages for a moment, one thread at a time.
+
+    The filters belong to the process: each of two threads would restore what it found.
+    """
+    with _filters_lock, warnings.catch_warnings(action="ignore", category=kind):
+        yield
 
 
 def _alone(function: Callable, task: tuple) -> Any:

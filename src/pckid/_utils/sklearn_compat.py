@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
+from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 try:
@@ -27,6 +28,7 @@ __all__ = [
     "InvalidParameterError",
     "RealNotInt",
     "StrOptions",
+    "check_n_features",
     "check_sample_weight",
     "fit_context",
     "with_callbacks",

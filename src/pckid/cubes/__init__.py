@@ -11,7 +11,7 @@ from typing import Any
 from pckid.cubes.space import find_space, is_cube
 from pckid.cubes.table import CubeTable, make_table
 
-__all__ = ["CubeTable", "as_table", "flatten", "restore_shape"]
+__all__ = ["CubeTable", "as_table", "flatten", "own_positions", "restore_shape"]
 
 
 def as_table(X: Any, estimator: Any = None) -> Any:
@@ -26,6 +26,11 @@ def as_table(X: Any, estimator: Any = None) -> Any:
 def flatten(values: Any) -> Any:
     """Return a map (y, x) of what is known of pixels as one value for each row of the table."""
     return values.transpose(*find_space(values)).data.ravel() if is_cube(values) else values
+
+
+def own_positions(X: Any) -> Any:
+    """Return where the rows of the table of an image in memory are (n_pixels, 2); else None."""
+    return X.positions() if isinstance(X, CubeTable) and not X.cube.is_lazy else None
 
 
 def restore_shape(X: Any, values: Any, dim: str = "cluster") -> Any:

@@ -1,6 +1,5 @@
 """The rows that an estimator was fitted on: their labels, values and columns."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame, is_blocked
 from pckid.input.table import Table, standardise_at_home
 from pckid.input.validation import validate_table
+from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 
 # A table is that of the fit if so many of its rows lie where they did in the embedding: equal up to
 # rounding, except for a share of rows that may have been changed since.
@@ -83,9 +83,8 @@ def to_matrix(estimator: Any, X: Any) -> np.ndarray:
     X and the result have the shape (n_samples, n_features).
     """
     labels = own_labels(estimator)
-    with warnings.catch_warnings():
-        # The numbers alone will do: names are checked where both sides have them.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
+    # The numbers alone will do: names are checked where both sides have them.
+    with ignore_warnings(FeatureNamesWarning):
         values = read_rows(estimator, X)
     if len(values) != len(labels):
         raise ValueError(

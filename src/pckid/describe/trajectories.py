@@ -1,6 +1,5 @@
 """Clusters of series: their median over time, its quartiles, and how much is observed."""
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +20,13 @@ def describe_trajectories(values: np.ndarray, labels: np.ndarray) -> Trajectorie
     Cases with a label (n_cases,) below 0 belong to none.
     """
     n_clusters = int(labels.max(initial=-1)) + 1
-    quartiles = np.empty((3, n_clusters, *values.shape[1:]))
+    quartiles = np.full((3, n_clusters, *values.shape[1:]), np.nan)
     observed = np.empty((n_clusters, *values.shape[1:]))
     for cluster in range(n_clusters):
         inside = values[labels == cluster]
-        observed[cluster] = (~np.isnan(inside)).sum(axis=0) / max(len(inside), 1)
-        with warnings.catch_warnings():
-            # Nothing is observed at some times.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            quartiles[:, cluster] = np.nanquantile(inside, [0.25, 0.5, 0.75], axis=0)
+        count = (~np.isnan(inside)).sum(axis=0)
+        observed[cluster] = count / max(len(inside), 1)
+        # At some times nothing may be observed.
+        found = np.nanquantile(inside[:, count > 0], [0.25, 0.5, 0.75], axis=0)
+        quartiles[:, cluster, count > 0] = found
     return Trajectories(quartiles, observed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -60,7 +59,7 @@ from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.known import MAX_KNOWN
 from pckid.input.validation import validate_table
-from pckid.input.warnings import SentinelWarning, without_own_words
+from pckid.input.warnings import SentinelWarning, ignore_warnings, without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
@@ -93,14 +92,14 @@ def fit_clusters(
     Clusters of a table in memory may be numbered `like` those of an earlier model.
     """
     estimator.set_params(categorical_features=[*prepared.counts] or None)
-    with watch() as advance, without_own_words():
+    # Codes in a table in memory are asked about; the rows of a data set have not been seen before.
+    heard = () if rows is None else (SentinelWarning,)
+    with watch() as advance, without_own_words(*heard):
         # Older versions of scikit-learn have no callbacks.
         counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None
         if counter:
             estimator.set_callbacks(counter)
         if rows is not None:
-            # Of a table in memory it is asked; the rows of a data set have not been seen before.
-            warnings.simplefilter("default", SentinelWarning)
             estimator.fit(rows)
         else:
             known, weights, groups = prepared.known, prepared.weights, prepared.groups
@@ -116,9 +115,8 @@ def fit_clusters(
 
 def assign_clusters(estimator: PCKID, prepared: Prepared, outliers: bool = False) -> Clustering:
     """Put the rows of a prepared table into the clusters of a model, in one pass through it."""
-    with without_own_words():
-        # Notes on the table say which categories the model does not know.
-        warnings.simplefilter("ignore", UnseenCategoryWarning)
+    # Notes on the table say which categories the model does not know.
+    with without_own_words(), ignore_warnings(UnseenCategoryWarning):
         X = validate_table(estimator, plain_table(prepared.frame), reset=False)
     jobs = n_threads(estimator.n_jobs)
     results = place_rows(estimator._fitted, to_numpy(X), None, jobs, outliers)

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
-from pckid._utils.sklearn_compat import Interval, InvalidParameterError
+from pckid._utils.sklearn_compat import Interval, InvalidParameterError, check_n_features
 from pckid.columns.log_number import NO_LOG
 from pckid.input import categories
 from pckid.input.arrangement import without_columns
@@ -27,6 +27,7 @@ from pckid.input.columns import (
     frame_columns,
     is_blocked,
 )
+from pckid.input.warnings import FeatureNamesWarning, ignores
 
 _ALL_WHOLE = 2.0**53  # up to here floats hold every whole number
 
@@ -68,7 +69,9 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
         values = convert_columns(columns, coded)
     else:
         values = _array(estimator, X, coded)
-    if columns is None:
+    if columns is None and not reset and ignores(FeatureNamesWarning):
+        check_n_features(estimator, values, reset=False)
+    elif columns is None:
         validate_data(estimator, values, reset=reset, skip_check_array=True)
     xp = namespace(values)
     infinite = xp.isinf(values)

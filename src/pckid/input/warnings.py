@@ -3,7 +3,9 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 import narwhals as nw
@@ -19,10 +21,19 @@ _CALLERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("sklearn", "joblib"))
 _SEARCH = os.path.join("sklearn", "model_selection")
 # The kinds and lines of code of warnings from within a search that were shown.
 _warned: set[tuple[type[Warning], str, int]] = set()
+# Kinds that a caller ignores, each with those among them that it does not.
+_Kind = type[Warning]
+_ignored: ContextVar[tuple[tuple[_Kind, tuple[_Kind, ...]], ...]] = ContextVar(
+    "pckid_ignored_warnings", default=()
+)
 
 
 class _InOtherWords(UserWarning):
     """What commands and the app say in sentences of their own."""
+
+
+class FeatureNamesWarning(UserWarning):
+    """Stands for scikit-learn's own, of an array where the fit had a table with names."""
 
 
 class EmptyRowWarning(_InOtherWords):
@@ -173,9 +184,31 @@ class ShiftedRowsWarning(_InOtherWords):
     """
 
 
-def without_own_words() -> warnings.catch_warnings:
-    """Ignore warnings that commands and the app have sentences of their own for."""
-    return warnings.catch_warnings(action="ignore", category=_InOtherWords)
+@contextmanager
+def ignore_warnings(
+    kind: type[Warning] = Warning, *, but: tuple[type[Warning], ...] = ()
+) -> Iterator[None]:
+    """Ignore this package's warnings of a kind, `but` some; of all kinds: of arithmetic as well.
+
+    Here, and in threads that begin here. Python's own filters belong to the process: of two fits
+    in threads, each would restore what it found.
+    """
+    token = _ignored.set((*_ignored.get(), (kind, but)))
+    try:
+        with np.errstate(all="ignore") if kind is Warning else nullcontext():
+            yield
+    finally:
+        _ignored.reset(token)
+
+
+def ignores(category: type[Warning]) -> bool:
+    """Whether warnings of a kind are ignored here."""
+    return any(issubclass(category, kind) and category not in but for kind, but in _ignored.get())
+
+
+def without_own_words(*but: type[Warning]) -> AbstractContextManager[None]:
+    """Ignore warnings that commands and the app have sentences of their own for, `but` some."""
+    return ignore_warnings(_InOtherWords, but=but)
 
 
 def warn_empty_rows(n_empty: int, n_samples: int, *, known: bool = False) -> None:
@@ -294,6 +327,8 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     The folds of a search or a cross-validation warn once together. Python's own memory of what was
     shown does not see to that: scikit-learn clears it before each fold, and the counts differ.
     """
+    if ignores(category):
+        return
     level, frame, searching = 1, sys._getframe(0), False
     while frame.f_back is not None:
         path = frame.f_code.co_filename

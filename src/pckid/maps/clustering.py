@@ -14,8 +14,8 @@ from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube, read_cube
 from pckid.cubes.table import CubeTable
 from pckid.cubes.windows import windows
-from pckid.describe.cluster_names import cluster_titles
-from pckid.maps.colours import map_colours
+from pckid.describe.merging import MergedClusters
+from pckid.maps.classes import legend_of
 from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import place_windows
 from pckid.maps.sources import open_cube, require_libraries
@@ -37,13 +37,13 @@ class ClusterMap:
         The cluster of each pixel, −1 where nothing is observed.
     confidence : DataArray of shape (height, width), float32
         How surely it belongs there, as `PCKID.confidence_`; 0 where nothing is observed.
-    model : PCKID
+    model : PCKID or MergedClusters
         Fitted to pixels drawn from all over the scene.
     """
 
     cluster: Any
     confidence: Any
-    model: PCKID
+    model: PCKID | MergedClusters
 
     @property
     def dataset(self) -> Any:
@@ -61,8 +61,8 @@ class ClusterMap:
             It ends in .tif. The names stand in a file beside it, which ends in .tif.aux.xml; GDAL
             and QGIS read both.
         """
-        cube, titles = read_cube(self.cluster), cluster_titles(self.model)
-        with open_map(path, cube, titles, map_colours(len(titles))) as file:
+        cube, legend = read_cube(self.cluster), legend_of(self.model)
+        with open_map(path, cube, legend) as file:
             for window in windows(cube.shape, _WRITTEN):
                 file.write(window, self.cluster.values[window])
 
@@ -86,7 +86,7 @@ def cluster(
         folder with a GeoTIFF for each date. It is read window by window.
     n_clusters : int or "auto", default="auto"
         The number of clusters. For a map of land cover ask for more than there are classes, and
-        join them by `merge`.
+        join them by `PCKID.merge`.
     context : int, default=3
         Means of the observed values of so many × so many pixels are further columns, with groups of
         their own; 1 for none.
@@ -123,14 +123,19 @@ def cluster(
 
 
 def predict(
-    model: PCKID, scene: Any, *, smooth: int = SMOOTH, missing: Sequence[float] = ()
+    model: PCKID | MergedClusters,
+    scene: Any,
+    *,
+    smooth: int = SMOOTH,
+    missing: Sequence[float] = (),
 ) -> ClusterMap:
     """Put the pixels of another scene into the clusters of a model.
 
     Parameters
     ----------
-    model : PCKID
-        Fitted to the same layers, by `cluster` or otherwise.
+    model : PCKID or MergedClusters
+        Fitted to the same layers, by `cluster` or otherwise; or classes of its clusters, from
+        `PCKID.merge`.
     scene : DataArray, Dataset, str or path-like
         As for `cluster`.
     smooth : int, default=3
@@ -165,8 +170,9 @@ def as_cube(scene: Any, missing: Sequence[float] = ()) -> Cube:
     return read_cube(scene, missing)
 
 
-def cube_for(model: PCKID, scene: Any, missing: Sequence[float] = ()) -> Cube:
+def cube_for(model: PCKID | MergedClusters, scene: Any, missing: Sequence[float] = ()) -> Cube:
     """Open a scene for a model, whose layers it must have."""
+    model = model.model if isinstance(model, MergedClusters) else model
     names = getattr(model, "feature_names_in_", None)
     return as_cube(scene, missing).like(None if names is None else list(map(str, names)))
 
@@ -174,11 +180,13 @@ def cube_for(model: PCKID, scene: Any, missing: Sequence[float] = ()) -> Cube:
 def fit_pixels(model: PCKID, cube: Cube, side: int | None = None) -> PixelSample:
     """Fit a model to pixels drawn from a cube, and return these."""
     sample = draw_pixels(cube, model.random_state, side)
-    model.fit(sample)
+    model.fit(sample, positions=sample.positions)
     return sample
 
 
-def make_map(model: PCKID, cube: Cube, smooth: int, side: int | None = None) -> ClusterMap:
+def make_map(
+    model: PCKID | MergedClusters, cube: Cube, smooth: int, side: int | None = None
+) -> ClusterMap:
     """Find the clusters of all pixels."""
     labels = np.full(cube.shape, -1, dtype=np.int16)
     confidence = np.zeros(cube.shape, dtype=np.float32)

@@ -13,6 +13,7 @@ from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.cubes.neighbours import box_sums
 from pckid.cubes.windows import Window, widen, windows, within
+from pckid.describe.merging import MergedClusters, join_memberships, pick_own, relabel
 from pckid.maps.pixels import window_side
 from pckid.spectral.assignment import compute_rows, place_rows
 
@@ -29,17 +30,20 @@ class PlacedWindow(NamedTuple):
 
 
 def place_windows(
-    model: PCKID, cube: Cube, smooth: int = 1, side: int | None = None
+    model: PCKID | MergedClusters, cube: Cube, smooth: int = 1, side: int | None = None
 ) -> Iterator[PlacedWindow]:
     """Find the clusters of all pixels; the next window is read while one is computed.
 
     With `smooth` above 1, the memberships of each pixel are the mean of those in the square of so
     many pixels around it; pixels with nothing observed do not count, and stay without a cluster.
+    Of merged clusters, the classes of the clusters found are given.
     """
+    fitted: PCKID = model.model if isinstance(model, MergedClusters) else model
+    groups = model.groups_ if isinstance(model, MergedClusters) else None
     reading = _read_windows(cube, smooth // 2, side or window_side(cube))
     with closing(one_ahead(reading)) as ahead:
         for window, wide, values in ahead:
-            found = _place_pixels(model, values, smooth)
+            found = _place_pixels(fitted, values, smooth, groups)
             yield PlacedWindow(window, *(each[within(window, wide)] for each in found))
 
 
@@ -52,15 +56,20 @@ def _read_windows(
         yield window, wide, cube.read(*wide)
 
 
-def _place_pixels(model: PCKID, values: np.ndarray, smooth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find labels and confidence (height, width) by layers (n_layers, height, width)."""
+def _place_pixels(
+    model: PCKID, values: np.ndarray, smooth: int, groups: list[list[int]] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find labels and confidence (height, width) by layers (n_layers, height, width).
+
+    `groups` are the clusters of classes, which are then found in their place.
+    """
     shape, jobs = values.shape[1:], n_threads(model.n_jobs)
     seen = ~np.isnan(values[model._kernel.scaling.used]).all(axis=0)
     labels, confidence = np.full(shape, -1), np.zeros(shape)
     rows = values[:, seen].T.astype(np.float64)
     if not len(rows):
         return labels, confidence
-    if smooth == 1:
+    if smooth == 1 and groups is None:
         labels[seen], confidence[seen] = place_rows(model._fitted, rows, None, jobs)
         return labels, confidence
     (chances,) = compute_rows(("memberships", model._fitted), rows, None, jobs)
@@ -68,7 +77,11 @@ def _place_pixels(model: PCKID, values: np.ndarray, smooth: int) -> tuple[np.nda
     whole[:, seen] = chances.T
     smoothed = smooth_memberships(whole, seen, smooth)[:, seen]
     best = smoothed.max(axis=0)
-    labels[seen], confidence[seen] = (smoothed >= best - _TIE).argmax(axis=0), best
+    found = (smoothed >= best - _TIE).argmax(axis=0)
+    if groups is not None:
+        found = relabel(found, groups)
+        best = pick_own(join_memberships(smoothed.T, groups), found)
+    labels[seen], confidence[seen] = found, best
     return labels, confidence
 
 

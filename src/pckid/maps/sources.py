@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pckid._utils.parallel import foreign_warnings_ignored
 from pckid._utils.text import counted, list_first
 from pckid.cubes.cells import find_decoding
 from pckid.cubes.cube import Cube, LayerStack, join_stacks, read_cube
@@ -114,8 +114,7 @@ def _open_image(path: Path) -> Any:
     import rasterio
     import rioxarray
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is no georeference is said elsewhere
+    with foreign_warnings_ignored():  # that there is no georeference is said elsewhere
         with rasterio.open(path) as file:
             if not file.count:
                 subsets = [name.rpartition(":")[2] for name in file.subdatasets]
@@ -172,8 +171,7 @@ def _open_variables(path: Path, missing: Sequence[float]) -> Cube:
     """Open NetCDF or Zarr: the variables over space that have numbers."""
     import xarray as xr
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of metadata that is not consolidated
+    with foreign_warnings_ignored():  # of metadata that is not consolidated
         engine = "zarr" if path.is_dir() else None
         data = xr.open_dataset(
             path,

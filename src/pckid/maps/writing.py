@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,9 +13,11 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from pckid._utils.files import atomic_file, check_target
+from pckid._utils.parallel import foreign_warnings_ignored
 from pckid.cubes.cube import Cube
 from pckid.cubes.windows import Window
 from pckid.exceptions import OptionError
+from pckid.maps.classes import Legend
 from pckid.maps.colours import rgb
 from pckid.maps.sources import require_libraries
 
@@ -50,12 +51,11 @@ def check_map_path(path: str | os.PathLike[str]) -> None:
 def open_map(
     path: str | os.PathLike[str],
     cube: Cube,
-    names: Sequence[str] | None = None,
-    colours: Sequence[str] = (),
+    legend: Legend | None = None,
 ) -> Iterator[MapFile]:
     """Open a GeoTIFF on the grid of a cube; it takes its name when everything is written.
 
-    With the `names` of clusters it holds their numbers and colours; without, floats.
+    With a `legend` it holds numbers of clusters, their colours and names; without, floats.
     """
     require_libraries()
     import rasterio
@@ -63,9 +63,9 @@ def open_map(
 
     check_map_path(path)
     check_target(path)
-    is_wide = names is not None and len(names) >= NODATA
-    nodata = np.nan if names is None else _NODATA_WIDE if is_wide else NODATA
-    dtype = "float32" if names is None else "uint16" if is_wide else "uint8"
+    is_wide = legend is not None and len(legend.names) >= NODATA
+    nodata = np.nan if legend is None else _NODATA_WIDE if is_wide else NODATA
+    dtype = "float32" if legend is None else "uint16" if is_wide else "uint8"
     height, width = cube.shape
     tiled = {"tiled": True, "blockxsize": _TILE, "blockysize": _TILE}
     profile = {
@@ -79,23 +79,23 @@ def open_map(
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     with ExitStack() as stack:
         stack.callback(temporary.unlink, missing_ok=True)
-        stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
-        with rasterio.open(temporary, "w", **profile) as file:
+        with foreign_warnings_ignored(rasterio.errors.NotGeoreferencedWarning):
+            opened = rasterio.open(temporary, "w", **profile)
+        with opened as file:
             yield MapFile(file, nodata)
-            if names is not None:
-                _describe(file, names, colours, nodata)
+            if legend is not None:
+                _describe(file, legend, nodata)
         os.replace(temporary, target)
-        if names is not None:
-            _write_names(target, names)
+        if legend is not None:
+            _write_names(target, legend.names)
 
 
-def _describe(file: Any, names: Sequence[str], colours: Sequence[str], nodata: float) -> None:
+def _describe(file: Any, legend: Legend, nodata: float) -> None:
     """Put colours into a file, and names into its tags."""
-    table = {number: (*rgb(colour), 255) for number, colour in enumerate(colours)}
+    table = {number: (*rgb(colour), 255) for number, colour in enumerate(legend.colours)}
     file.write_colormap(1, table | {int(nodata): (0, 0, 0, 0)})
     file.set_band_description(1, "cluster")
-    file.update_tags(1, **{f"CLUSTER_{number}": name for number, name in enumerate(names)})
+    file.update_tags(1, **{f"CLUSTER_{number}": name for number, name in enumerate(legend.names)})
 
 
 def _write_names(path: Path, names: Sequence[str]) -> None:

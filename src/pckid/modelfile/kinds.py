@@ -193,6 +193,8 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
         facts["cluster_sizes"] = sizes
     if any(names := estimator.cluster_names_):
         facts["cluster_names"] = names
+    if positions := estimator._position_columns:
+        facts["position_columns"] = list(positions)
     return facts, named
 
 
@@ -237,6 +239,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
         require(len(estimator._cluster_sizes) == k, "it has other clusters than their sizes.")
     if "cluster_names" in facts:
         estimator.cluster_names_ = take_fact(facts, "cluster_names")
+    estimator._position_columns = tuple(take_fact(facts, "position_columns", []))
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:

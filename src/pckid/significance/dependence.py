@@ -41,7 +41,7 @@ _LONGER = {1.0: 1.15, 2.0: 1.35}
 _NUGGETS = (0.8, 0.5, 0.2, 0.05, 0.01)
 # With a smaller nugget, what is missing from the closest rows would tell of the range.
 _LEAST, _MOST = 0.01, 0.9
-MIN_EFFECTIVE = 3.5
+MIN_EFFECTIVE = 4.5
 """Dependent rows that tell less than so many independent ones cannot be judged."""
 _N_RANGES = 8
 _FINER, _STEPS = (0.4, 0.63, 1.0, 1.6), np.geomspace(0.4, 2.5, 9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen_categories
 from pckid.input.table import FARTHEST, Scaling, Table, standardise_at_home, take
 from pckid.input.validation import feature_names, validate_table
-from pckid.input.warnings import ShiftedRowsWarning, warn_caller
+from pckid.input.warnings import ShiftedRowsWarning, ignore_warnings, warn_caller
 from pckid.spectral.assignment import assign
 
 _ALPHA = 0.05
@@ -241,11 +240,10 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
     check_is_fitted(model)
     if not hasattr(model, "_summary"):
         raise TypeError(f"compare_rows takes a fitted PCKID, not a {type(model).__name__}.")
-    if (rows := blocked(X)) is not None:
+    if (rows := blocked(X, aside=model._position_columns)) is not None:
         values, unseen = model._checked(rows).survey(0, MAX_ROWS).rows, {}
     else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnseenCategoryWarning)
+        with ignore_warnings(UnseenCategoryWarning):
             values = validate_table(model, X, reset=False)
         X = plain_table(X)
         unseen = {

@@ -11,8 +11,10 @@ from pckid._version import __version__
 from pckid.frontends.cli.messages import print_json, say
 from pckid.frontends.cli.options import (
     CASES,
+    CLASSES,
     CONFIDENCE,
     HELP_ALL,
+    MERGE,
     OUT_LONG,
     OUTLIERS,
     READING,
@@ -105,6 +107,8 @@ def pckid() -> None:
                      help="Of an image, use the means of what was observed in N × N pixels, too; 1 "
                      "for none. 3 by default."),
         SMOOTH,
+        MERGE,
+        CLASSES,
         CONFIDENCE,
         *READING,
         click.Option(["--set", "settings"], multiple=True, metavar="NAME=VALUE",
@@ -169,6 +173,8 @@ def cluster(**options: Any) -> None:
                     "cluster."),
         OUTLIERS,
         SMOOTH,
+        MERGE,
+        CLASSES,
         CONFIDENCE,
         click.Option(["--jobs", "n_jobs"], type=int, callback=not_zero,
                      help="Processor cores to use; -1 for all."),

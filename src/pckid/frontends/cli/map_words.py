@@ -1,5 +1,6 @@
 """What is said of a map on standard error, and as JSON."""
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,12 +13,15 @@ from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import describe_cluster
+from pckid.describe.tree import ClusterTree
 from pckid.frontends.cli.screen import ClusterLine, Found, name_columns
+from pckid.maps.classes import Legend
 from pckid.maps.pixels import PixelSample
 from pckid.say.verdict import mark_verdict, write_finding, write_reason
 
 # What sets clusters apart is not said of many.
 _MAX_DESCRIBED, _MAX_CELLS = 10, 5_000_000
+_MAX_JOINS = 39
 
 
 class MapTotals(NamedTuple):
@@ -40,7 +44,7 @@ def measure_pixel(cube: Cube) -> float | None:
 
 
 def tell_scene(
-    source: str, cube: Cube, totals: MapTotals, model: PCKID, n_observed: np.ndarray
+    source: str, cube: Cube, totals: MapTotals, legend: Legend, n_observed: np.ndarray
 ) -> Found:
     """Tell what scene it is, and the size of each cluster."""
     n_own = len(cube.layers) // (2 if cube.context > 1 else 1)
@@ -49,10 +53,14 @@ def tell_scene(
     share = f"{missing:.1%} of the cells missing" if missing else "no cell missing"
     around = f", with means of {cube.context} × {cube.context} pixels" * (cube.context > 1)
     head = f"{Path(source).name}: {height:,} × {width:,} pixels, {counted(n_own, 'layer')}{around}"
-    names = model.cluster_names_
     lines = [
-        ClusterLine(names[number] or str(number), size, None, _write_area(size, totals))
-        for number, size in enumerate(totals.cluster_sizes)
+        ClusterLine(
+            re.sub(r"^Clusters? (?=\d)", "", name),
+            size,
+            None,
+            _write_area(size, totals),
+        )
+        for name, size in zip(legend.names, totals.cluster_sizes, strict=True)
     ]
     if totals.n_unclustered:
         lines.append(ClusterLine("-1", totals.n_unclustered, None, ["nothing observed"]))
@@ -109,8 +117,16 @@ def list_map_clusters(
     return lines
 
 
+def tell_tree(tree: ClusterTree) -> list[str]:
+    """Tell which clusters lie close, the closest first."""
+    if not 1 < len(tree.joins) <= _MAX_JOINS:
+        return []
+    head = "Clusters that lie close, of 1 for the same (--merge joins them):"
+    return [head, *(f"  {line}" for line in str(tree).splitlines())]
+
+
 def summarise_map(
-    source: str, cube: Cube, totals: MapTotals, model: PCKID, assessment: Assessment | None
+    source: str, cube: Cube, totals: MapTotals, legend: Legend, assessment: Assessment | None
 ) -> dict[str, Any]:
     """Summarise as plain data, for JSON."""
     crs = cube.space.rio.crs
@@ -121,8 +137,10 @@ def summarise_map(
         "crs": None if crs is None else crs.to_string(),
         "layers": [layer.name for stack in cube.stacks for layer in stack.layers],
         "context": cube.context,
-        "n_clusters": model.n_clusters_,
-        "cluster_names": model.cluster_names_,
+        "n_clusters": len(legend.names),
+        "cluster_names": legend.names,
+        "clusters": legend.groups,
+        "colours": legend.colours,
         **totals._asdict(),
     }
     if assessment is not None:

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -16,8 +17,10 @@ from pckid._utils.text import list_first
 from pckid.assessment import Assessment, assess
 from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
-from pckid.describe.cluster_names import check_cluster_names, cluster_titles
+from pckid.describe.cluster_names import check_cluster_names
+from pckid.describe.merging import MergedClusters
 from pckid.exceptions import PckidModelError, TableError
+from pckid.explanation import cluster_tree
 from pckid.frontends import run
 from pckid.frontends.cli.cluster import make_estimator, progress_bar, split_names
 from pckid.frontends.cli.exit_codes import EXIT_DATA, EXIT_OK
@@ -28,6 +31,7 @@ from pckid.frontends.cli.map_words import (
     measure_pixel,
     summarise_map,
     tell_scene,
+    tell_tree,
     tell_verdict,
 )
 from pckid.frontends.cli.messages import fail, holding_notes, note, print_json, take_notes
@@ -35,8 +39,8 @@ from pckid.frontends.cli.outputs import check_paths
 from pckid.frontends.cli.screen import show_found
 from pckid.input.sentinels import find_codes
 from pckid.input.warnings import without_own_words
+from pckid.maps.classes import Legend, legend_of, read_classes
 from pckid.maps.clustering import as_cube, check_sizes, cube_for
-from pckid.maps.colours import map_colours
 from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import PlacedWindow, place_windows
 from pckid.maps.sources import find_kind
@@ -50,9 +54,9 @@ PLACING = "place"
 _OF_IMAGES = {
     "path", "model", "n_clusters", "names", "wants_verdict", "out", "as_json", "quiet",
     "report_path", "model_path", "settings", "random_state", "na_values", "not_missing", "context",
-    "smooth", "confidence_path", "strict", "n_jobs", "take_advice",
+    "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
 }  # fmt: skip
-_ONLY_IMAGES = ("context", "smooth", "confidence_path")
+_ONLY_IMAGES = ("context", "smooth", "confidence_path", "merge", "classes")
 
 
 def is_image(path: str) -> bool:
@@ -64,7 +68,7 @@ def run_cluster_map(given: SimpleNamespace) -> None:
     """Cluster the pixels of an image stack, and write the map and what else was asked for."""
     given.names = split_names(given.names)
     estimator, missing = make_estimator(given), _check_use(given)
-    if given.names and given.n_clusters:
+    if given.names and given.n_clusters and not (given.merge or given.classes):
         check_cluster_names(given.names, given.n_clusters)
     context, smooth = (3 if size is None else size for size in (given.context, given.smooth))
     check_sizes(context=context, smooth=smooth)
@@ -75,24 +79,28 @@ def run_cluster_map(given: SimpleNamespace) -> None:
         sample = draw_pixels(cube, estimator.random_state)
         _refuse_codes(sample, cube, given.not_missing)
         _fit(estimator, sample, watch)
-        if given.names:
+        if given.names and not given.merge:
             estimator.cluster_names_ = given.names
+        shown = _pick_classes(estimator, given)
         assessment = None
         if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
             assessment = _judge(estimator, sample, watch)
-        totals = _write_map(estimator, cube, smooth, given)
+            for text in replace(assessment, codes=[], ignored=[]).notes:
+                note(text)
+        totals = _write_map(shown, cube, smooth, given)
         if given.model_path:
             reading = {"smooth": [str(smooth)], "na_values": [f"{number:g}" for number in missing]}
             save(estimator, given.model_path, reading=reading)
         if not given.quiet:
-            told = tell_scene(given.path, cube, totals, estimator, sample.n_observed)
+            told = tell_scene(given.path, cube, totals, shown.legend, sample.n_observed)
             told = tell_verdict(told, assessment, totals)
-            if told.lines:
+            if told.lines and shown.model is estimator:
                 lines = list_map_clusters(estimator, totals, sample, assessment)
                 told = told._replace(lines=lines, heading=head_clusters(assessment))
+                told = told._replace(sentences=tell_tree(cluster_tree(estimator, sample)))
             show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
         if given.as_json:
-            print_json(summarise_map(given.path, cube, totals, estimator, assessment))
+            print_json(summarise_map(given.path, cube, totals, shown.legend, assessment))
 
 
 def run_predict_map(given: SimpleNamespace) -> int:
@@ -105,7 +113,8 @@ def run_predict_map(given: SimpleNamespace) -> int:
     missing = missing or [float(text) for text in reading.get("na_values", ()) if _is_number(text)]
     smooth = given.smooth or int(next(iter(reading.get("smooth", ())), 1))
     check_sizes(smooth=smooth)
-    model.n_jobs = given.n_jobs
+    model.n_jobs, given.names = given.n_jobs, None
+    shown = _pick_classes(model, given)
     with holding_notes(given.quiet):
         cube = cube_for(model, given.path, missing)
         tell_grid(cube)
@@ -114,21 +123,21 @@ def run_predict_map(given: SimpleNamespace) -> int:
             compared = compare_rows(model, sample.frame)
         if not compared.alike and not given.strict:
             note(str(compared))
-        totals = _write_map(model, cube, smooth, given)
+        totals = _write_map(shown, cube, smooth, given)
         if not given.quiet:
-            told = tell_scene(given.path, cube, totals, model, sample.n_observed)
+            told = tell_scene(given.path, cube, totals, shown.legend, sample.n_observed)
             show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
         if not compared.alike and given.strict:
             fail(str(compared))
         if given.as_json:
             more = {"changes": compared.records()}
-            print_json(summarise_map(given.path, cube, totals, model, None) | more)
+            print_json(summarise_map(given.path, cube, totals, shown.legend, None) | more)
     return EXIT_OK if compared.alike or not given.strict else EXIT_DATA
 
 
 def refuse_image_options(given: SimpleNamespace) -> None:
     """Refuse options about images where a table is given."""
-    asked = [key for key in _ONLY_IMAGES if getattr(given, key, None) is not None]
+    asked = [key for key in _ONLY_IMAGES if getattr(given, key, None) not in (None, ())]
     if asked:
         raise click.UsageError(f"{as_argument(asked[0])} is about images, and TABLE is none.")
 
@@ -187,10 +196,10 @@ def _fit(estimator: PCKID, sample: PixelSample, watch: Any) -> None:
     with watch() as advance, without_own_words():
         if advance and hasattr(estimator, "set_callbacks"):
             estimator.set_callbacks(StepCounter(advance))
-            estimator.fit(sample)
+            estimator.fit(sample, positions=sample.positions)
             estimator.set_callbacks()
         else:
-            estimator.fit(sample)
+            estimator.fit(sample, positions=sample.positions)
 
 
 def _judge(estimator: PCKID, sample: PixelSample, watch: Any) -> Assessment:
@@ -210,20 +219,44 @@ def _judge(estimator: PCKID, sample: PixelSample, watch: Any) -> Assessment:
         )  # fmt: skip
 
 
-def _write_map(model: PCKID, cube: Cube, smooth: int, given: SimpleNamespace) -> MapTotals:
+class _Shown(NamedTuple):
+    """What the map shows: clusters, or classes of them, and their legend."""
+
+    model: PCKID | MergedClusters
+    legend: Legend
+
+
+def _pick_classes(model: PCKID, given: SimpleNamespace) -> _Shown:
+    """Join clusters into classes, by a file or by options, if asked to."""
+    if given.classes and (given.merge or given.names):
+        other = "--merge" if given.merge else "--names"
+        raise click.UsageError(f"--classes says what {other} says: give one of them.")
+    if given.classes:
+        return _Shown(*read_classes(given.classes, model))
+    if not given.merge:
+        return _Shown(model, legend_of(model))
+    try:
+        groups = [[int(number) for number in text.split(",")] for text in given.merge]
+        merged = model.merge(groups, given.names or None)
+    except ValueError as error:
+        told = str(error) if "invalid literal" not in str(error) else "give numbers, as in 0,3."
+        raise click.BadParameter(told, param_hint="--merge") from None
+    return _Shown(merged, legend_of(merged))
+
+
+def _write_map(shown: _Shown, cube: Cube, smooth: int, given: SimpleNamespace) -> MapTotals:
     """Write the map, and the confidence if asked for, and count."""
-    n_clusters = model.n_clusters_
+    n_clusters = len(shown.legend.names)
     sizes, confidence = np.zeros(n_clusters + 1, dtype=np.int64), 0.0
-    colours, titles = map_colours(n_clusters), cluster_titles(model)
     with ExitStack() as stack, progress_bar(given.quiet) as advance:
         files: list[tuple[MapFile, str]] = []
-        for path, names, what in (
-            (given.out, titles, "labels"), (given.confidence_path, None, "confidence"),
+        for path, legend, what in (
+            (given.out, shown.legend, "labels"), (given.confidence_path, None, "confidence"),
         ):  # fmt: skip
             if path:
-                files.append((stack.enter_context(open_map(path, cube, names, colours)), what))
+                files.append((stack.enter_context(open_map(path, cube, legend)), what))
         done = 0
-        for placed in place_windows(model, cube, smooth):
+        for placed in place_windows(shown.model, cube, smooth):
             for file, what in files:
                 file.write(placed.window, _values_of(placed, what))
             sizes += np.bincount(placed.labels.ravel() + 1, minlength=n_clusters + 1)

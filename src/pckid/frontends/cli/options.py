@@ -114,6 +114,16 @@ CONFIDENCE = file_option(
     ["--confidence", "confidence_path"], "FILE.tif",
     "Of an image, write how surely each pixel belongs to its cluster here.",
 )  # fmt: skip
+MERGE = click.Option(
+    ["--merge"], multiple=True, metavar="NUMBERS",
+    help="Of an image, join these clusters into one class: 0,3. May be repeated; --names are then "
+    "those of the classes.",
+)  # fmt: skip
+CLASSES = file_option(
+    ["--classes"], "FILE.csv",
+    "Of an image, the names and colours of clusters, in columns cluster, name and colour. Those of "
+    "one name are joined into a class.",
+)  # fmt: skip
 SMOOTH = click.Option(
     ["--smooth"], type=int, metavar="N",
     help="Of an image, average memberships over N × N pixels; 1 for none. 3 by default, and as for "
