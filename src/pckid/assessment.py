@@ -22,13 +22,14 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
-from pckid.input.validation import categorical_mask, column_name
+from pckid.input.validation import column_name, unordered_mask
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
 from pckid.say.verdict import write_null_p, write_verdict
 from pckid.significance.by_scores import find_judged
+from pckid.significance.coarser import CoarserGaps, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
 from pckid.significance.ensemble import cluster_some
@@ -44,6 +45,7 @@ from pckid.significance.levels import (
 )
 from pckid.significance.null_gaps import find_null_gaps
 from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.repeats import find_repeats
 from pckid.significance.row_order import find_alike_neighbours
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
@@ -83,6 +85,12 @@ class Assessment:
         like each pair of clusters. `gaps.groups` of shape (n_clusters,): a cluster is of the group
         of the closest larger one to which it shows no gap, and joins two that it lies between.
         None for a single cluster and for too few rows.
+    coarser : CoarserGaps or None
+        Where the clusters show no gap: the division into fewer clusters, `coarser.n_clusters`, that
+        shows gaps, `coarser.gaps`, at a fifth of the level. `coarser.groups` of shape
+        (n_clusters,): the group in which most rows of each cluster are, and `coarser.share` of
+        all rows are in the group of their cluster. From 0.9 on the clusters divide these groups,
+        which are then `groups`. None where there is none, or none was needed.
     cluster_stability : ndarray of shape (n_clusters,) or None
         How far each cluster is found again in random halves of the rows: the mean of its highest
         Jaccard index with one of theirs. None for a single cluster and for too few rows.
@@ -124,6 +132,9 @@ class Assessment:
     moved : int
         Rows that known rows moved across a gap: without these, they would be in another group. Of
         at most 3,000 rows.
+    repeated : int
+        How many of at most 3,000 rows repeat another one exactly, where that is more than the
+        values of the columns explain: halves hold all copies of a row, or none. Else 0.
     levels : Levels
         Up to which p-values there is structure, and gaps.
     """
@@ -152,7 +163,9 @@ class Assessment:
     moved: int = 0
     dependence: RowDependence | None = None
     alike_in_order: float = 0.0
+    repeated: int = 0
     levels: Levels = LEVELS
+    coarser: CoarserGaps | None = None
 
     @property
     def answer(self) -> Answer:
@@ -173,14 +186,22 @@ class Assessment:
     @property
     def n_separated(self) -> int:
         """The number of groups with gaps between them, each of one cluster or several."""
+        if self.coarser is not None and self.coarser.are_divided:
+            return self.coarser.gaps.n_separated
         return 1 if self.gaps is None else self.gaps.n_separated
 
     @property
     def groups(self) -> list[list[int]]:
         """The clusters of each group with gaps around it."""
-        if self.gaps is None:
-            return [list(range(self.n_clusters))]
-        return [np.flatnonzero(self.gaps.groups == g).tolist() for g in range(self.n_separated)]
+        of_clusters = self._group_of_each
+        return [np.flatnonzero(of_clusters == g).tolist() for g in range(self.n_separated)]
+
+    @property
+    def _group_of_each(self) -> np.ndarray:
+        """The group of each cluster (n_clusters,), from 0."""
+        if self.coarser is not None and self.coarser.are_divided:
+            return self.coarser.groups
+        return np.zeros(self.n_clusters, dtype=int) if self.gaps is None else self.gaps.groups
 
     @property
     def doubtful(self) -> list[int]:
@@ -198,7 +219,7 @@ class Assessment:
         """List the clusters of the same group that have no gap to a cluster."""
         if self.gaps is None:
             return []
-        same_group = self.gaps.groups == self.gaps.groups[cluster]
+        same_group = self._group_of_each == self._group_of_each[cluster]
         near = ~self.gaps.apart[cluster] & same_group
         return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
@@ -391,7 +412,7 @@ def assess_rows(
 
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
@@ -463,12 +484,21 @@ def _gather_evidence(
         values = table.without(counted, choice.ignored)
         seen_by = find_judged(estimator, estimator._kernel.scaling, values)
         units = find_units(near_one(seen_by.values), seen_by.categorical)
-        found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
+        labels = table.labels[counted]
+        found["gaps"] = find_gaps(units, labels, seed, n_clusters, effort.levels)
+        if found["gaps"].n_separated == 1 and compared.p_value <= effort.levels.structure:
+            divide = partial(_cluster_again, estimator, table.values[counted], jobs=jobs)
+            of_model = seed, n_clusters, effort.levels
+            found["coarser"] = find_coarser_gaps(units, labels, divide, *of_model)
     else:
         counted = compared_rows[rows_to_compare(len(compared_rows), seed)]
         found["gaps"] = _find_dependent_gaps(estimator, table, counted, choice.ignored, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
-    found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
+    coarser, gaps = found.get("coarser"), found["gaps"]
+    of_clusters = None if gaps is None else gaps.groups
+    if coarser is not None and coarser.are_divided:
+        of_clusters = coarser.groups
+    found["moved"] = _count_moved(estimator, table, judged, of_clusters, jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
         return found
     return found | _find_again(estimator, table, judged, effort, dependence)
@@ -508,7 +538,8 @@ def _find_again(
 ) -> dict[str, Any]:
     """Cluster random halves of rows (n_judged,); fields of `Assessment`.
 
-    Rows that depend on each other are drawn together.
+    Rows that depend on each other are drawn together, and those that repeat each other: a copy in
+    the other half would have its cluster found again.
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
@@ -519,6 +550,9 @@ def _find_again(
         placed = table.arrangement.take(judged)
         if placed.groups is not None or block > 0:
             together = placed.blocks(block)
+    repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
+    if repeats is not None:
+        together = repeats
     how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
@@ -529,29 +563,39 @@ def _find_again(
         "cluster_stability": stability.clusters,
         "cluster_recovery": stability.recovery,
         "n_resamples": effort.n_resamples,
+        "repeated": 0 if repeats is None else len(repeats) - int(repeats.max()) - 1,
     }
 
 
 def _count_moved(
-    estimator: Any, table: _Rows, rows: np.ndarray, gaps: Gaps | None, jobs: int
+    estimator: Any, table: _Rows, rows: np.ndarray, groups: np.ndarray | None, jobs: int
 ) -> int:
     """Count the rows (n_rows,) that known rows moved across a gap.
 
     The ensemble knows nothing of known rows: clusters without these come from the same kernel.
-    Known rows themselves are not counted where the table puts them elsewhere.
+    Known rows themselves are not counted where the table puts them elsewhere. Of each cluster there
+    is the group, `groups` (n_clusters,).
     """
-    if gaps is None or gaps.n_separated < 2 or not getattr(estimator, "known_groups_", None):
+    if groups is None or not groups.any() or not getattr(estimator, "known_groups_", None):
         return 0
     if keeps_labels(estimator):
         rows = np.setdiff1d(rows, [conflict.row for conflict in estimator.known_conflicts_])
-    kernel, k = estimator._kernel, len(estimator.cluster_centers_)
-    # The rows hold logarithms already.
-    scaling = kernel.scaling._replace(shifts=None)
-    here = standardise_at_home(table.values[rows], scaling, kernel.dtype)
-    free = cluster_by_numbers(kernel, estimator.embedding, here, [k], jobs)[0]
+    k = len(estimator.cluster_centers_)
+    free = _cluster_again(estimator, table.values[rows], [k], jobs)[0]
     with_known = table.labels[rows]
     free = match_labels(with_known, free, k)
-    return int((gaps.groups[free] != gaps.groups[with_known]).sum())
+    return int((groups[free] != groups[with_known]).sum())
+
+
+def _cluster_again(
+    estimator: Any, values: np.ndarray, numbers: Sequence[int], jobs: int
+) -> list[np.ndarray]:
+    """Cluster rows (n_samples, n_features) into each number of clusters, by the same kernel."""
+    kernel = estimator._kernel
+    # The rows hold logarithms already.
+    scaling = kernel.scaling._replace(shifts=None)
+    here = standardise_at_home(values, scaling, kernel.dtype)
+    return cluster_by_numbers(kernel, estimator.embedding, here, numbers, jobs)
 
 
 def find_caveats(
@@ -562,7 +606,7 @@ def find_caveats(
     Rows (n_samples, n_features) and labels (n_samples,) are those of the `whole` table, or of a
     sample, which tells no small clusters. The result has fields of `Assessment`.
     """
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     found, codes = find_codes(values, used[~categorical[used]]), []
     if found:

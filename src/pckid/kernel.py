@@ -33,9 +33,12 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         The shape of the components, their smallest variance, and what a mixture counts.
     scaling, column_groups, group_weights : as in PCKID
         What columns of numbers are divided by, and columns that belong together.
-    categorical_features, missingness, log_columns, n_factors : as in PCKID
-        Columns of categories, missingness that carries information, logarithms, and the factors
-        that rows of wide tables are scored by, of which "auto" finds the number.
+    categorical_features, missingness : as in PCKID
+        Columns of categories, and missingness that carries information.
+    log_columns, count_columns, ordinal_columns : as in PCKID
+        Columns whose logarithm is taken, of counts, and of ordered categories.
+    n_factors : int, "auto" or None, default="auto"
+        The factors that rows of wide tables are scored by, as in PCKID; "auto" finds their number.
     dtype, device, random_state, n_jobs, verbose : as in PCKID
         Arithmetic, where to compute, the seed, threads, and what is printed.
 

@@ -78,6 +78,14 @@ def test_rows_are_scored_only_where_columns_are_many_and_few_tell():
     assert PCKID(3, column_groups=groups, n_factors=2, **many).fit(X).n_factors_ == 2
 
 
+def test_counts_have_no_factors():
+    counts = np.where(np.isnan(X), np.nan, np.rint(np.exp(np.clip(X, -2, 2))))
+    few = {"n_inits": 1, "n_sizes": 1, "random_state": 0}
+    assert PCKID(3, count_columns=[0], **few).fit(counts).n_factors_ == 0
+    with pytest.raises(ValueError, match="count_columns names column 0"):
+        PCKID(3, count_columns=[0], n_factors=2, **few).fit(counts)
+
+
 def test_missing_cells_are_expected_by_factors(model):
     found, plain = model.impute(NEW), PCKID(3, n_factors=None, **FEW).fit(X).impute(NEW)
     gaps = np.isnan(NEW)

@@ -85,6 +85,16 @@ def test_categories_are_judged_beside_scores():
     np.testing.assert_array_equal(judged.values[:, -1], y)
 
 
+def test_ordered_categories_are_judged_as_such():
+    X, y = draw_groups(np.random.default_rng(3))
+    X = np.column_stack([X, y])
+    model = PCKID(3, categorical_features=[130], ordinal_columns=[130], **FEW).fit(X)
+    judged = find_judged(model, model._kernel.scaling, X)
+    assert not judged.categorical.any()
+    assert list(judged.estimator._ordinal) == [model.n_factors_]
+    assert assess(model, X, n_null=9, n_resamples=2).has_groups
+
+
 def test_narrow_tables_are_judged_by_their_columns():
     X = np.random.default_rng(0).normal(size=(40, 3))
     model = PCKID(2, **FEW).fit(X)

@@ -17,6 +17,7 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.sklearn_compat import CallbackSupportMixin, Interval, RealNotInt, StrOptions
 from pckid.blocks import BlockedRows, blocked
+from pckid.columns.count import Count
 from pckid.cubes import as_table
 from pckid.ensemble.feature_map import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.ensemble.imputation import Imputation, expected_values, fill_in
@@ -107,6 +108,7 @@ class EnsembleEstimator(
 
     _categories: dict[int, list[Any]]
     categories_: dict[Any, list[Any]]
+    _ordinal: dict[int, str]
     _column_groups: Mapping[str, list[int]]
     _scoring: Asked | None
     _scoring_given: Asked | None
@@ -130,6 +132,8 @@ class EnsembleEstimator(
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"}), "array-like"],
         "log_columns": ["array-like", str, None],
+        "count_columns": ["array-like", str, None],
+        "ordinal_columns": ["array-like", Mapping, str, None],
         "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
@@ -155,6 +159,8 @@ class EnsembleEstimator(
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        count_columns: Any = None,
+        ordinal_columns: Any = None,
         n_factors: int | str | None = "auto",
         dtype: str = "auto",
         device: str | None = None,
@@ -176,6 +182,8 @@ class EnsembleEstimator(
         self.categorical_features = categorical_features
         self.missingness = missingness
         self.log_columns = log_columns
+        self.count_columns = count_columns
+        self.ordinal_columns = ordinal_columns
         self.n_factors = n_factors
         self.dtype = dtype
         self.device = device
@@ -339,12 +347,19 @@ class EnsembleEstimator(
         """Return which factors rows of a wide table are scored by; k groups span k − 1 of them.
 
         Those of a group of columns, such as the dates of a series, all tell: they have no factors
-        unless some are asked for.
+        unless some are asked for. Counts never have any.
         """
         if "_scoring_given" in self.__dict__:
             return self._scoring_given
-        if self.n_factors is None or (self.n_factors == "auto" and roles.groups):
+        counts = roles.kinds[Count.name]
+        if self.n_factors is None or (self.n_factors == "auto" and (roles.groups or counts)):
             return None
+        if counts:
+            raise ValueError(
+                f"n_factors={self.n_factors} takes all columns of numbers as Gaussian ones, but "
+                f"count_columns names column {next(iter(counts.values()))}. Give log_columns "
+                "in place of count_columns, or leave out n_factors."
+            )
         number = None if isinstance(self.n_factors, str) else int(self.n_factors)
         return Asked(number, least=max(n_clusters - 1, 1))
 
@@ -405,7 +420,12 @@ class EnsembleEstimator(
                 "predict the others."
             )
         names = getattr(rows.template, "column_names", None)
-        self._categories, self._labels_in = dict(rows.categories), None
+        self._categories, self._labels_in, self._ordinal = dict(rows.categories), None, {}
+        if self.ordinal_columns is not None:
+            raise ValueError(
+                "ordinal_columns needs a table in memory, but X comes in blocks. Fit on a sample "
+                "of its rows in memory, then predict the others."
+            )
         self.categories_ = {names[j] if names else j: each for j, each in rows.categories.items()}
         informative = self._informative
         if informative or (self.categorical_features is not None and not rows.categories):

@@ -156,6 +156,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     estimator._categories, estimator._column_groups = categories, groups
     scaling = _read_scaling(reader, n_features, categories)
     scaling = scaling._replace(factors=_read_factors(reader, scaling))
+    estimator._ordinal = _find_ordinal(estimator, scaling)
     fit = (scaling.column_model.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
     sizes, largest = take_fact(facts, "sizes"), largest_size(estimator.max_components, 2**62)
@@ -177,6 +178,15 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     estimator._n_features_out = estimator._kernel.ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
     estimator._scoring = asked_of(scaling.factors)
+
+
+def _find_ordinal(estimator: EnsembleEstimator, scaling: Scaling) -> dict[int, str]:
+    """Find the columns whose categories have an order."""
+    levels = scaling.column_model.levels
+    if levels is None:
+        return {}
+    places = np.unique(scaling.column_model.column[levels > 0])
+    return {j: column_name(estimator, j) for j in scaling.categorical[places].tolist()}
 
 
 def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:

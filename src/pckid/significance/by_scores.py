@@ -21,7 +21,7 @@ from pckid.ensemble.base import EnsembleEstimator
 from pckid.factors.fit import asked_of
 from pckid.factors.scores import WideFactors
 from pckid.input.table import Scaling, Table, standardise, with_scores
-from pckid.input.validation import categorical_mask
+from pckid.input.validation import unordered_mask
 from pckid.input.wide import find_factors
 from pckid.significance.ensemble import with_few_mixtures
 
@@ -30,7 +30,7 @@ class Judged(NamedTuple):
     """What shows whether rows fall into groups: their columns, or the scores in a wide table."""
 
     values: np.ndarray  # (n_samples, n_columns), NaN where missing
-    categorical: np.ndarray  # (n_columns,), bool
+    categorical: np.ndarray  # (n_columns,), bool: categories without an order
     estimator: EnsembleEstimator  # of these columns
 
 
@@ -42,11 +42,13 @@ def find_judged(
     In a wide table these are scores, of the columns as they are or of their `normal` scores.
     """
     if scaling.factors is None:
-        return Judged(X, categorical_mask(estimator), estimator)
+        return Judged(X, unordered_mask(estimator), estimator)
     table = _score(X, scaling, normal)
     n_scores, codes = table.n_features, X[:, scaling.categorical]
     scores = np.where(to_numpy(table.observed)[:, :n_scores], to_numpy(table.values), np.nan)
     places = np.arange(n_scores, n_scores + codes.shape[1])
+    columns = dict(zip(places.tolist(), scaling.categorical.tolist(), strict=True))
+    ordered = {place: str(place) for place, j in columns.items() if j in estimator._ordinal}
     kept: dict[str, Any] = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes")}
     copy = with_few_mixtures(
         estimator,
@@ -58,13 +60,13 @@ def find_judged(
         group_weights=None,
         missingness="ignorable",
         categorical_features=places,
+        ordinal_columns=list(ordered),
     )
     copy.__dict__.pop("_scoring_given", None)
     copy.n_features_in_, copy._column_groups = n_scores + len(places), {}
-    columns = dict(zip(places.tolist(), scaling.categorical.tolist(), strict=True))
+    copy._ordinal = ordered
     copy._categories = {place: estimator._categories[j] for place, j in columns.items()}
-    categorical = np.isin(np.arange(copy.n_features_in_), places)
-    return Judged(np.hstack([scores, codes]), categorical, copy)
+    return Judged(np.hstack([scores, codes]), unordered_mask(copy), copy)
 
 
 def _score(X: np.ndarray, scaling: Scaling, normal: bool) -> Table:
