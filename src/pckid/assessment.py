@@ -31,6 +31,7 @@ from pckid.runs import DecisionPlan, describe_run, find_gaps_between, judge_rows
 from pckid.say.notes import write_notes
 from pckid.say.verdict import write_null_p, write_verdict
 from pckid.significance.agreement import Run, find_common_answer
+from pckid.significance.by_scores import find_judged
 from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
@@ -407,6 +408,8 @@ def assess_rows(
         effort = _Effort(n_null, n_resamples, *how)
         with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
+    if estimator._kernel.scaling.factors is not None:
+        levels = levels.in_wide_tables()
     groups = None if arrangement is None else arrangement.groups
     in_order = arrangement is None and whole
     return Assessment(
@@ -475,7 +478,9 @@ def _gather_evidence(
     The result has fields of `Assessment`; there are none where too few rows differ.
     """
     seed, jobs, n_clusters = effort.seed, effort.jobs, len(estimator.cluster_centers_)
-    compared_rows = table.draw_compared(seed)
+    compared_rows, levels = table.draw_compared(seed), effort.levels
+    if estimator._kernel.scaling.factors is not None:
+        levels = levels.in_wide_tables()
     find_own = partial(_find_own_gaps, estimator, table, compared_rows, effort)
     if choice is None or choice.compared is None:
         placed = None if table.arrangement is None else table.arrangement.take(compared_rows)
@@ -488,7 +493,7 @@ def _gather_evidence(
     else:
         own = choice.runs[choice.number]
         separation = find_own(own.seed, choice) if n_clusters > 1 else None
-        own = describe_run(choice, n_clusters, separation, own.seed, effort.levels)
+        own = describe_run(choice, n_clusters, separation, own.seed, levels)
         runs = (*choice.runs[: choice.number], own, *choice.runs[choice.number + 1 :])
     effort.advance(effort.n_null or MAX_NULL)
     compared = choice.compared
@@ -545,8 +550,9 @@ def _find_own_gaps(
     if (choice.p_value or 0.0) <= effort.levels.structure:
         divide = partial(_cluster_again, estimator, table.values[rows], jobs=effort.jobs)
     X = table.without(rows, choice.ignored)
+    judged = find_judged(estimator, estimator._kernel.scaling, X)
     how = len(estimator.cluster_centers_), seed, effort.jobs, effort.levels, divide, arrangement
-    return find_gaps_between(estimator, X, table.labels[rows], *how)
+    return find_gaps_between(judged, table.labels[rows], *how)
 
 
 def _find_again(

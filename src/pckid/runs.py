@@ -25,9 +25,9 @@ from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import MAX_COMPARED, Sample
 from pckid.input.table import logs_as_scaled, take
-from pckid.input.validation import unordered_mask
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_or_none
 from pckid.significance.agreement import N_RUNS, Run, count_further, find_most_agreeing
+from pckid.significance.by_scores import Judged, find_judged
 from pckid.significance.coarser import Divide, Separation, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, rows_to_compare
 from pckid.significance.dependence import describe_dependence
@@ -227,6 +227,8 @@ def decide(
     drawn = drawn.by_seed(seed_of_run(base, number))
     levels, given = plan.levels, plan.n_clusters
     how = plan.max_clusters, plan.n_null, plan.n_inits, levels
+    if drawn.sample.scaling.factors is not None:
+        levels = levels.in_wide_tables()
     choice, training, whole = choose_or_none(
         estimator, drawn, *how, max_null=plan.max_null, grows=plan.grows
     )
@@ -327,12 +329,11 @@ def _find_gaps_in_sample(
     embedding = getattr(estimator, "embedding", "random_walk")
     divide = partial(cluster_by_numbers, training.kernel, embedding, some, jobs=jobs)
     how = n_clusters, sample.entropy, jobs, levels, divide, arrangement
-    return find_gaps_between(estimator, X, labels, *how)
+    return find_gaps_between(find_judged(estimator, sample.scaling, X), labels, *how)
 
 
 def find_gaps_between(
-    estimator: EnsembleEstimator,
-    X: np.ndarray,
+    judged: Judged,
     labels: np.ndarray,
     n_clusters: int,
     seed: int,
@@ -341,14 +342,14 @@ def find_gaps_between(
     divide: Divide | None,
     arrangement: Arrangement | None = None,
 ) -> Separation:
-    """Look for gaps between clusters, `labels` (n_rows,), of rows (n_rows, n_features).
+    """Look for gaps between clusters, `labels` (n_rows,), of rows as they are judged.
 
     Values are NaN in columns that are ignored. Where there are none, and there is a way to `divide`
     the rows, gaps between fewer clusters are looked for. With the arrangement of rows that depend
     on each other, of which at most 2,000 are looked at, gaps are compared with those of null
     tables.
     """
-    X, categorical = near_one(X), unordered_mask(estimator)
+    X, categorical = near_one(judged.values), judged.categorical
     how = seed, n_clusters, levels
     if arrangement is None:
         units = find_units(X, categorical)
@@ -364,7 +365,7 @@ def find_gaps_between(
         return Separation(find_gaps(find_units(X, categorical), labels, *how))
 
     def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
-        return cluster_some(estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
+        return cluster_some(judged.estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
 
     null = find_null_gaps(model, dependence, categorical, cluster_table, n_clusters, seed, jobs)
     units = find_units(X[dependence.rows], categorical)
