@@ -38,7 +38,7 @@ _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
 _OF_CELLS = (
     "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
-    "keep_rows",
+    "as_is", "keep_rows",
 )  # fmt: skip
 _USELESS = ("constant", "empty")
 

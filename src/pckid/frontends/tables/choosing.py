@@ -82,7 +82,13 @@ def read_rules(table: FileTable, options: ColumnOptions) -> ReadingRules:
         _parse_by_column(table, options.dates, DATE_CHOICES, "dates"),
         options.decimal,
         frozenset(named_columns(table, options.categorical, "categorical")),
-        frozenset([*named_columns(table, options.columns, "columns"), *options.times]),
+        frozenset(
+            [
+                *named_columns(table, options.columns, "columns"),
+                *named_columns(table, options.as_is, "as_is"),
+                *options.times,
+            ]
+        ),
         options.ignore_case,
     )
 
