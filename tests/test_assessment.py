@@ -16,6 +16,7 @@ from pckid import PCKID, SentinelWarning, assess, explain, load, report, save
 from pckid._utils.seeds import Stream, generator
 from pckid.assessment import Answer, Assessment, find_caveats
 from pckid.describe.rows import to_matrix
+from pckid.significance.coarser import CoarserGaps
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import Gaps
 from pckid.significance.stability import measure_stability
@@ -140,6 +141,22 @@ def test_groups_may_consist_of_several_clusters():
     assert found.without_gap(1) == [2]
 
 
+def test_a_gap_is_not_lost_by_more_clusters(rng):
+    """Rows between two groups join them, if they are a cluster of their own."""
+    places = np.repeat([0.0, 1.0, 0.5], [150, 150, 12])
+    X = rng.normal(size=(312, 4)) * np.where(places == 0.5, 0.1, 1.0)[:, None]
+    X += 5 * places[:, None]
+    few, many = (assess(fitted(X, k), X, n_resamples=0, random_state=0) for k in (2, 3))
+    assert (few.answer, few.groups, few.coarser) == (Answer.GROUPS, [[0], [1]], None)
+    assert many.gaps.n_separated == 1
+    assert (many.coarser.n_clusters, many.coarser.gaps.level) == (2, 0.01)
+    assert (many.answer, many.n_separated) == (Answer.GROUPS, 2)
+    assert sorted(map(len, many.groups)) == [1, 2]
+    assert 0.97 < many.coarser.share <= 1
+    # The pairs that have no gap are those of one group.
+    assert len(many.pairs_without_gap) == 1
+
+
 def test_clusters_of_too_few_rows_for_a_gap_are_noted_and_named(golden):
     p_values = np.full((4, 4), np.nan)
     np.fill_diagonal(p_values, 1.0)
@@ -194,6 +211,7 @@ GROUPS = Assessment(
 TWO_GROUPS = Gaps(
     np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.2], [0.0, 0.2, 1.0]]), np.array([0, 1, 1])
 )
+APART = Gaps(np.array([[1.0, 0.001], [0.001, 1.0]]), np.arange(2))
 ONE_GROUP = Gaps(np.ones((3, 3)), np.zeros(3, dtype=int))
 NONE = Assessment(3, 60, 60, 5.0, NULL, 0.5)
 VERDICTS = {
@@ -207,6 +225,15 @@ VERDICTS = {
         GROUPS, cluster_recovery=np.array([1.0, 0.3, 1.0])
     ),
     "groups of several clusters": replace(GROUPS, gaps=TWO_GROUPS),
+    "a gap between fewer clusters": replace(
+        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 1.0)
+    ),
+    "a gap between fewer clusters that some rows cross": replace(
+        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 0.97)
+    ),
+    "a gap between fewer clusters that all lie across": replace(
+        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 0.6)
+    ),
     "groups, one null table as clear": replace(GROUPS, statistic=9.0, p_value=0.02),
     "groups in one cluster": Assessment(1, 60, 60, 20.0, NULL, 0.001),
     "structure": replace(GROUPS, gaps=ONE_GROUP),

@@ -28,6 +28,7 @@ from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
 from pckid.say.verdict import write_null_p, write_verdict
+from pckid.significance.coarser import CoarserGaps, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
 from pckid.significance.ensemble import cluster_some
@@ -83,6 +84,12 @@ class Assessment:
         like each pair of clusters. `gaps.groups` of shape (n_clusters,): a cluster is of the group
         of the closest larger one to which it shows no gap, and joins two that it lies between.
         None for a single cluster and for too few rows.
+    coarser : CoarserGaps or None
+        Where the clusters show no gap: the division into fewer clusters, `coarser.n_clusters`, that
+        shows gaps, `coarser.gaps`, at a fifth of the level. `coarser.groups` of shape
+        (n_clusters,): the group in which most rows of each cluster are, and `coarser.share` of
+        all rows are in the group of their cluster. From 0.9 on the clusters divide these groups,
+        which are then `groups`. None where there is none, or none was needed.
     cluster_stability : ndarray of shape (n_clusters,) or None
         How far each cluster is found again in random halves of the rows: the mean of its highest
         Jaccard index with one of theirs. None for a single cluster and for too few rows.
@@ -157,6 +164,7 @@ class Assessment:
     alike_in_order: float = 0.0
     repeated: int = 0
     levels: Levels = LEVELS
+    coarser: CoarserGaps | None = None
 
     @property
     def answer(self) -> Answer:
@@ -177,14 +185,22 @@ class Assessment:
     @property
     def n_separated(self) -> int:
         """The number of groups with gaps between them, each of one cluster or several."""
+        if self.coarser is not None and self.coarser.are_divided:
+            return self.coarser.gaps.n_separated
         return 1 if self.gaps is None else self.gaps.n_separated
 
     @property
     def groups(self) -> list[list[int]]:
         """The clusters of each group with gaps around it."""
-        if self.gaps is None:
-            return [list(range(self.n_clusters))]
-        return [np.flatnonzero(self.gaps.groups == g).tolist() for g in range(self.n_separated)]
+        of_clusters = self._group_of_each
+        return [np.flatnonzero(of_clusters == g).tolist() for g in range(self.n_separated)]
+
+    @property
+    def _group_of_each(self) -> np.ndarray:
+        """The group of each cluster (n_clusters,), from 0."""
+        if self.coarser is not None and self.coarser.are_divided:
+            return self.coarser.groups
+        return np.zeros(self.n_clusters, dtype=int) if self.gaps is None else self.gaps.groups
 
     @property
     def doubtful(self) -> list[int]:
@@ -202,7 +218,7 @@ class Assessment:
         """List the clusters of the same group that have no gap to a cluster."""
         if self.gaps is None:
             return []
-        same_group = self.gaps.groups == self.gaps.groups[cluster]
+        same_group = self._group_of_each == self._group_of_each[cluster]
         near = ~self.gaps.apart[cluster] & same_group
         return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
@@ -464,12 +480,21 @@ def _gather_evidence(
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
         values = table.without(counted, choice.ignored)
         units = find_units(near_one(values), categorical_mask(estimator))
-        found["gaps"] = find_gaps(units, table.labels[counted], seed, n_clusters, effort.levels)
+        labels = table.labels[counted]
+        found["gaps"] = find_gaps(units, labels, seed, n_clusters, effort.levels)
+        if found["gaps"].n_separated == 1 and compared.p_value <= effort.levels.structure:
+            divide = partial(_cluster_again, estimator, table.values[counted], jobs=jobs)
+            of_model = seed, n_clusters, effort.levels
+            found["coarser"] = find_coarser_gaps(units, labels, divide, *of_model)
     else:
         counted = compared_rows[rows_to_compare(len(compared_rows), seed)]
         found["gaps"] = _find_dependent_gaps(estimator, table, counted, choice.ignored, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
-    found["moved"] = _count_moved(estimator, table, judged, found["gaps"], jobs)
+    coarser, gaps = found.get("coarser"), found["gaps"]
+    of_clusters = None if gaps is None else gaps.groups
+    if coarser is not None and coarser.are_divided:
+        of_clusters = coarser.groups
+    found["moved"] = _count_moved(estimator, table, judged, of_clusters, jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
         return found
     return found | _find_again(estimator, table, judged, effort, dependence)
@@ -538,25 +563,34 @@ def _find_again(
 
 
 def _count_moved(
-    estimator: Any, table: _Rows, rows: np.ndarray, gaps: Gaps | None, jobs: int
+    estimator: Any, table: _Rows, rows: np.ndarray, groups: np.ndarray | None, jobs: int
 ) -> int:
     """Count the rows (n_rows,) that known rows moved across a gap.
 
     The ensemble knows nothing of known rows: clusters without these come from the same kernel.
-    Known rows themselves are not counted where the table puts them elsewhere.
+    Known rows themselves are not counted where the table puts them elsewhere. Of each cluster there
+    is the group, `groups` (n_clusters,).
     """
-    if gaps is None or gaps.n_separated < 2 or not getattr(estimator, "known_groups_", None):
+    if groups is None or not groups.any() or not getattr(estimator, "known_groups_", None):
         return 0
     if keeps_labels(estimator):
         rows = np.setdiff1d(rows, [conflict.row for conflict in estimator.known_conflicts_])
-    kernel, k = estimator._kernel, len(estimator.cluster_centers_)
-    # The rows hold logarithms already.
-    scaling = kernel.scaling._replace(shifts=None)
-    here = standardise_at_home(table.values[rows], scaling, kernel.dtype)
-    free = cluster_by_numbers(kernel, estimator.embedding, here, [k], jobs)[0]
+    k = len(estimator.cluster_centers_)
+    free = _cluster_again(estimator, table.values[rows], [k], jobs)[0]
     with_known = table.labels[rows]
     free = match_labels(with_known, free, k)
-    return int((gaps.groups[free] != gaps.groups[with_known]).sum())
+    return int((groups[free] != groups[with_known]).sum())
+
+
+def _cluster_again(
+    estimator: Any, values: np.ndarray, numbers: Sequence[int], jobs: int
+) -> list[np.ndarray]:
+    """Cluster rows (n_samples, n_features) into each number of clusters, by the same kernel."""
+    kernel = estimator._kernel
+    # The rows hold logarithms already.
+    scaling = kernel.scaling._replace(shifts=None)
+    here = standardise_at_home(values, scaling, kernel.dtype)
+    return cluster_by_numbers(kernel, estimator.embedding, here, numbers, jobs)
 
 
 def find_caveats(

@@ -244,6 +244,15 @@ def test_unimodal_is_convex_then_concave_and_next_to_the_column():
         assert np.interp(values[i], knots, cumulative) == pytest.approx(expected)
 
 
+def test_the_dip_is_the_smallest_difference_of_all_modes(rng):
+    for n in (1, 2, 5, 40, 150):
+        for step in (0.0, 0.5):
+            values = rng.normal(size=n) + 3 * (np.arange(n) % 2)
+            values = np.round(values / step) * step if step else values
+            levels, counts = np.unique(values, return_counts=True)
+            assert dip(values) == pytest.approx(unimodal(levels, counts / n)[2], abs=1e-12)
+
+
 def test_two_groups_dip_more_than_one():
     rng = np.random.default_rng(3)
     one = rng.normal(size=200)

@@ -23,6 +23,7 @@ from pckid.frontends.tables.choosing import (
     choose_columns,
     find_unmatched,
     match_known_categories,
+    read_places,
     read_rules,
     read_weight_column,
     use_known_columns,
@@ -142,11 +143,12 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     weights = None
     if options.weights is not None:
         weights = read_weight_column(table, options.weights, rules.missing)
+    places = read_places(table, options.place, rules) if options.place else None
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
         columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
         (*_notes(left_out, readings), *facts, *joined), tuple(problems),
-        weights,
+        weights, places,
     )  # fmt: skip
 
 

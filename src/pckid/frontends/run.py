@@ -102,10 +102,13 @@ def fit_clusters(
         if rows is not None:
             estimator.fit(rows)
         else:
-            known, weights, groups = prepared.known, prepared.weights, prepared.groups
-            estimator.fit(
-                prepared.frame, known=known, sample_weight=weights, groups=groups, like=like
-            )
+            how: dict[str, Any] = {
+                "known": prepared.known,
+                "sample_weight": prepared.weights,
+                "like": like,
+            }
+            how |= {"groups": prepared.groups, "positions": prepared.positions}
+            estimator.fit(prepared.frame, **how)
         if counter:
             estimator.set_callbacks()
     names = ("labels_", "confidence_", "outlier_score_") if rows is None else ()
@@ -161,6 +164,7 @@ class Clustering:
 
             if self.rows is None:
                 frame, how["groups"] = self.prepared.frame, self.prepared.groups
+                how["positions"] = self.prepared.positions
                 found = assess(self.estimator, frame, advance=advance, **how)
             else:
                 # Quick fits: sending them to the workers of a scheduler would take longer.

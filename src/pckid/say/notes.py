@@ -16,6 +16,8 @@ def write_notes(found: Any) -> list[str]:
         notes.append(_note_worth(found))
     if found.answer is Answer.GROUPS and found.n_separated < found.n_clusters:
         notes += _note_gaps(found)
+    if found.coarser is not None:
+        notes.append(_note_coarser(found))
     if found.other_choices:
         others = " or ".join(map(str, found.other_choices))
         notes.append(f"Another run could find {others} clusters: the table hardly says which.")
@@ -25,7 +27,8 @@ def write_notes(found: Any) -> list[str]:
         notes.append(
             "Rows that follow each other are alike (correlation "
             f"{found.alike_in_order:.2f}), and were taken as independent. If they are in the order "
-            "of time or place, or several belong to one person, say so, and judge again."
+            "of time or place, or several belong to one person, say so (--time, --place or --id; "
+            "positions or groups in Python), and judge again."
         )
     if found.selected and found.has_groups:
         notes.append(
@@ -56,7 +59,7 @@ def note_dependence(found: Any) -> str:
     alike = f"Rows{within} resemble each other (correlation {how.correlation:.2f})"
     if how.reach:
         unit = f" {how.unit}" if how.unit else ""
-        alike = f"Rows{within} within about {how.reach:.2g}{unit} resemble each other"
+        alike = f"Rows{within} within about {float(f'{how.reach:.2g}'):g}{unit} resemble each other"
     halves = ""
     if found.n_resamples:
         what = f"blocks of {how.reach:.2g}{unit}" if how.reach else "groups"
@@ -104,6 +107,22 @@ def _note_gaps(found: Any) -> list[str]:
             f"{'counts' if len(few) == 1 else 'count'} with the nearest cluster."
         )
     return notes
+
+
+def _note_coarser(found: Any) -> str:
+    """Say that fewer clusters show the gaps, and whether the clusters lie in these groups."""
+    coarser = found.coarser
+    show = "The gap shows" if coarser.gaps.n_separated == 2 else "The gaps show"
+    if not coarser.are_divided:
+        show = "A gap shows" if coarser.gaps.n_separated == 2 else "Gaps show"
+    apart = 1 - coarser.share
+    lie = f"each of the {found.n_clusters} lies in one group"
+    if apart > 0:
+        rows = f"{apart:.0%}" if apart >= 0.01 else "less than 1%"
+        lie = f"{rows} of these are in another group than most of their cluster"
+    if not coarser.are_divided:
+        lie = f"the {found.n_clusters} lie across it: give that number to see the groups"
+    return f"{show} where the rows are divided into {coarser.n_clusters} clusters; {lie}."
 
 
 def _note_ignored(found: Any) -> str:

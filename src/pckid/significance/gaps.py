@@ -3,10 +3,11 @@
 The rows of both are placed along the direction in which they differ, from 0, the centre of one, to
 1, the centre of the other. The direction is that of half of the rows, and the other half is placed;
 then the other way round. A gap shows as two modes, by the dip of Hartigan and Hartigan (1985). It
-is the mean over four ways to halve the rows, so that chance has less of a part in it.
+is the mean over up to 16 ways to halve the rows, so that chance has less of a part in it: no more
+are drawn once the mean is three standard errors from p-values of 0.01 to 0.05.
 
 In a Gaussian cloud √n times the dip, n being the rows of a half, is about 0.49 in the mean over all
-halves, with a standard deviation of 0.055, whatever n is from 20 rows on: that gives the p-value.
+halves, with a standard deviation of up to 0.055, from 20 rows on: that gives the p-value.
 Other clouds differ from a Gaussian one: a curved one, cut into pieces, even has shallow modes where
 it bends. So a dip counts only for what it exceeds 0.04 by, and only if the inner half of the rows
 on either side show one, too: a gap is between clusters, the modes of a bend are at its ends. The
@@ -15,12 +16,14 @@ them, and hardly any gap of a few hundred rows exceeds it.
 
 Columns of few values have gaps of their own, between one value and the next. They are replaced by
 random normal scores: within a value rows are in random order, so that such a column alone is a
-Gaussian without a gap, and several of them show one where they agree. It cannot bend, and nothing
-is subtracted from its dip.
+Gaussian without a gap, and several of them show one where they agree. The order is another one in
+each split: by a single one, a table would have a gap by one seed and none by another. Such a column
+cannot bend, and nothing is subtracted from its dip.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -35,9 +38,12 @@ from pckid.significance.margins import dip
 from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
 
-_N_SPLITS = 4
+_MAX_SPLITS, _SPLITS_AT_ONCE = 16, 4
+_FAR = 3.0  # standard errors
+_MIN_ERROR = 0.05  # of one split: four may lie closer together by chance
 # Of √n times the dip of Gaussian clouds, the mean over the halves.
 _MEAN, _SPREAD = 0.49, 0.055
+_UNSURE = _MEAN + _SPREAD * norm.isf([0.01, 0.05])
 _SHALLOW = 0.04
 # √n times the dip of the inner halves is at least this where there is a gap, less where one side
 # has more rows than the other. Where rows are spread evenly it is 0.5 to 0.65.
@@ -53,6 +59,7 @@ _MIN_ROWS = 20
 _BETWEEN, _MIN_BRIDGE = 0.6, 5
 _MIN_VARIANCE = 0.02
 _LARGEST = 8.0  # z of a p-value of 0
+_MIN_PLACE = 1e-9  # of the lowest row among all
 _MIN_SPREAD = 0.6  # of null gaps, as z: fewer than twenty may lie close together by chance
 
 
@@ -90,31 +97,36 @@ def find_gaps(
     n_clusters: int = 0,
     levels: Levels = LEVELS,
     null: np.ndarray | None = None,
+    only_if_separated: bool = False,
 ) -> Gaps:
     """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
 
     Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves. A pair has a gap
     up to the p-value `levels.gaps`. Of rows that depend on each other, `null` (n_null,) are the
-    clearest gaps of tables without groups, as z.
+    clearest gaps of tables without groups, as z. With `only_if_separated`, pairs are tested that
+    would join all clusters to one group, and others only if they do not.
     """
     rng = generator(entropy, Stream.GAPS)
-    values, discrete = units.values.copy(), units.categorical.copy()
-    for j in np.flatnonzero(~units.categorical):
-        seen = values[~np.isnan(values[:, j]), j]
-        if len(np.unique(seen)) <= _DISTINCT * len(seen):
-            discrete[j] = True
-            values[:, j] = _normal_scores(values[:, j], rng)
+    ties = find_ties(units)
     sizes = np.bincount(labels, minlength=n_clusters)
+    distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
-    for a, b in combinations(np.flatnonzero(sizes >= _MIN_ROWS), 2):
-        rows = np.flatnonzero((labels == a) | (labels == b))
-        second = labels[rows] == b
-        statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
-        p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+
+    def test(pairs: Iterable[tuple[int, int]]) -> None:
+        for a, b in pairs:
+            rows = np.flatnonzero((labels == a) | (labels == b))
+            second = labels[rows] == b
+            statistic = _pair_statistic(ties.take(rows), units.categorical, second, rng)
+            p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+
+    enough = np.flatnonzero(sizes >= _MIN_ROWS).tolist()
+    first = _pairs_with_closest(enough, sizes, distances) if only_if_separated else []
+    test(first)
+    if not first or _find_groups(p_values <= levels.gaps, sizes, distances).any():
+        test(pair for pair in combinations(enough, 2) if pair not in first)
     if null is not None:
         p_values = compare_with_null_gaps(p_values, null)
-    distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
     groups = _find_groups(p_values <= levels.gaps, sizes, distances)
     return Gaps(p_values, groups, levels.gaps)
 
@@ -136,6 +148,17 @@ def compare_with_null_gaps(p_values: np.ndarray, null: np.ndarray) -> np.ndarray
     found = np.where(np.isnan(p_values), np.nan, t.sf(height, n - 1))
     np.fill_diagonal(found, 1.0)
     return found
+
+
+def _pairs_with_closest(
+    clusters: list[int], sizes: np.ndarray, distances: np.ndarray
+) -> list[tuple[int, int]]:
+    """Pair each of some clusters with the closest larger one; ascending."""
+    order, pairs = sorted(clusters, key=lambda cluster: -sizes[cluster]), []
+    for place, cluster in enumerate(order[1:], start=1):
+        closest = order[int(distances[cluster, order[:place]].argmin())]
+        pairs.append((min(cluster, closest), max(cluster, closest)))
+    return pairs
 
 
 def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) -> np.ndarray:
@@ -166,25 +189,63 @@ def _normal_scores(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return scores
 
 
+class Ties(NamedTuple):
+    """Rows in whose columns of few values equal ones are put in random order, time and again."""
+
+    values: np.ndarray  # (n_rows, n_units), NaN where missing
+    are_tied: np.ndarray  # (n_units,), of few values
+    columns: np.ndarray  # (n_tied,), columns of numbers among them
+    below: np.ndarray  # (n_rows, n_tied), the share of lower values; NaN where missing
+    equal: np.ndarray  # (n_rows, n_tied), the share of equal values
+
+    def take(self, rows: np.ndarray) -> Ties:
+        """Take some of the rows."""
+        parts = self.values[rows], self.below[rows], self.equal[rows]
+        return self._replace(values=parts[0], below=parts[1], equal=parts[2])
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Replace numbers that come several times by normal scores, in random order if equal."""
+        drawn = self.values.copy()
+        if len(self.columns):
+            places = self.below + self.equal * rng.random(self.below.shape)
+            drawn[:, self.columns] = ndtri(np.clip(places, _MIN_PLACE, 1 - _MIN_PLACE))
+        return drawn
+
+
+def find_ties(units: Units) -> Ties:
+    """Find the columns of numbers with ties; categories have an order only between two clusters."""
+    are_tied, columns, places = units.categorical.copy(), [], []
+    for j in np.flatnonzero(~units.categorical):
+        seen = ~np.isnan(units.values[:, j])
+        levels, codes, counts = np.unique(
+            units.values[seen, j], return_inverse=True, return_counts=True
+        )
+        if len(levels) > _DISTINCT * len(codes):
+            continue
+        shares, both = counts / len(codes), np.full((2, len(seen)), np.nan)
+        both[:, seen] = np.stack([np.cumsum(shares) - shares, shares])[:, codes]
+        are_tied[j] = True
+        columns.append(j)
+        places.append(both)
+    below, equal = np.reshape(places, (len(places), 2, len(units.values))).transpose(1, 2, 0)
+    return Ties(units.values, are_tied, np.array(columns, dtype=int), below, equal)
+
+
 def _pair_statistic(
-    X: np.ndarray,
-    categorical: np.ndarray,
-    discrete: np.ndarray,
-    second: np.ndarray,
-    rng: np.random.Generator,
+    ties: Ties, categorical: np.ndarray, second: np.ndarray, rng: np.random.Generator
 ) -> float:
     """Measure the gap between two clusters: √n (dip − 0.04), the mean over halves.
 
-    Of the rows (n_rows, n_units) of both, `second` (n_rows,) are those of the second; units
-    (n_units,) may be `categorical` or `discrete`. −inf where the inner rows show no gap.
+    Of the rows of both, `second` (n_rows,) are those of the second; units (n_units,) may be
+    `categorical`. −inf where the inner rows show no gap.
     """
     found, inner = [], []
-    for _ in range(_N_SPLITS):
-        half = np.zeros(len(X), dtype=bool)
+    for number in range(1, _MAX_SPLITS + 1):
+        half, X = np.zeros(len(second), dtype=bool), ties.draw(rng)
         for part in (np.flatnonzero(~second), np.flatnonzero(second)):
             half[rng.permutation(part)[::2]] = True
         for learn in (half, ~half):
-            positions, smooth = _place_between(X, categorical, discrete, second, learn, rng)
+            positions, smooth = _place_between(X, categorical, ties.are_tied, second, learn, rng)
             if len(positions) < _MIN_ROWS:
                 found.append(0.0)
                 continue
@@ -192,7 +253,21 @@ def _pair_statistic(
             rows, share = _inner_half(positions), (positions < 0.5).mean()
             least = _INNER * smooth * 2 * np.sqrt(share * (1 - share))
             inner.append(np.sqrt(len(rows)) * dip(rows) - least)
+        outer = [_find_side(np.array(found) - each) for each in _UNSURE]
+        are_inside = _find_side(np.array(inner))
+        is_sure = min(*outer, are_inside) > 0 or max(outer) < 0 or are_inside < 0
+        if number % _SPLITS_AT_ONCE == 0 and is_sure:
+            break
     return float(np.mean(found)) if inner and np.mean(inner) >= 0 else -np.inf
+
+
+def _find_side(values: np.ndarray) -> int:
+    """Find on which side of 0 the mean of values (n,) surely is: −1 or 1; 0 if it is not sure."""
+    if len(values) < 2:
+        return 0
+    error = max(float(values.std(ddof=1)), _MIN_ERROR) / np.sqrt(len(values))
+    mean = float(values.mean())
+    return int(np.sign(mean)) if abs(mean) > _FAR * error else 0
 
 
 def _inner_half(positions: np.ndarray) -> np.ndarray:
@@ -220,27 +295,35 @@ def _place_between(
     Returns the positions of the other rows that have half of Σ Δ² / v observed, and which part of
     Σ Δ² / v comes from columns that are not discrete.
     """
-    n_placed = int((~learn).sum())
-    placed, observed, by_kind = np.zeros(n_placed), np.zeros(n_placed), np.zeros(2)
-    for column, is_category, few in zip(X.T, categorical, discrete, strict=True):
-        scores = _category_scores(column, second, learn, rng) if is_category else column
-        first, other = (scores[learn & side] for side in (~second, second))
-        first, other = first[~np.isnan(first)], other[~np.isnan(other)]
-        if len(first) < 2 or len(other) < 2:
-            continue
-        difference, both = other.mean() - first.mean(), np.concatenate([first, other])
-        within = (len(first) * first.var() + len(other) * other.var()) / (len(both) - 2 or 1)
-        within = max(within, _MIN_VARIANCE * both.var(), np.finfo(np.float64).tiny)
-        weight, x = difference / within, scores[~learn]
-        seen = ~np.isnan(x)
-        placed += np.where(seen, weight * (x - first.mean()), 0.0)
-        observed += np.where(seen, weight * difference, 0.0)
-        by_kind[int(few)] += weight * difference
-    total = by_kind.sum()
-    if total <= 0:
+    if categorical.any():
+        X = X.copy()
+    for j in np.flatnonzero(categorical):
+        X[:, j] = _category_scores(X[:, j], second, learn, rng)
+    seen = ~np.isnan(X)
+    (n, first, below), (m, other, above), (_, _, total) = (
+        _moments(X, seen, rows) for rows in (learn & ~second, learn & second, learn)
+    )
+    both = np.maximum(n + m, 1)
+    within = np.maximum((below + above) / np.maximum(both - 2, 1), _MIN_VARIANCE * total / both)
+    difference = np.where((n > 1) & (m > 1), other - first, 0.0)
+    weight = difference / np.maximum(within, np.finfo(np.float64).tiny)
+    apart = weight * difference
+    if apart.sum() <= 0:
         return np.empty(0), 1.0
-    enough = observed >= _MIN_SEEN * total
-    return placed[enough] / observed[enough], by_kind[0] / total
+    placed = np.where(seen[~learn], weight * (X[~learn] - first), 0.0).sum(axis=1)
+    observed = seen[~learn] @ apart
+    enough = observed >= _MIN_SEEN * apart.sum()
+    return placed[enough] / observed[enough], apart[~discrete].sum() / apart.sum()
+
+
+def _moments(
+    X: np.ndarray, seen: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count the values of some rows in each column, and find their means and squares around it."""
+    values, seen = X[rows], seen[rows]
+    count = seen.sum(axis=0)
+    mean = np.where(seen, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+    return count, mean, np.where(seen, (values - mean) ** 2, 0.0).sum(axis=0)
 
 
 def _category_scores(

@@ -94,21 +94,8 @@ def unimodal(levels: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.nda
     difference is taken. From distinct values, ascending, and their shares (n_levels,), returns
     values and the probability up to each (n_knots,), and that difference.
     """
-    after = np.cumsum(shares) / shares.sum()
-    before = np.concatenate([[0.0], after[:-1]])
-    middle, last = (before + after) / 2, len(levels) - 1
-    modes = np.unique(np.searchsorted(after, (np.arange(_N_MODES) + 0.5) / _N_MODES))
-    modes = np.minimum(modes, last)
-    left = _convex_minorants(levels, before, modes)
-    right = _convex_minorants(-levels[::-1], -after[::-1], last - modes)
-    fits = []
-    for mode in modes:
-        rising, falling = left[mode], last - right[last - mode][::-1]
-        knots = np.concatenate([levels[rising], levels[falling]])
-        cumulative = np.concatenate([before[rising], after[falling]])
-        error = float(np.abs(np.interp(levels, knots, cumulative) - middle).max())
-        fits.append((knots, cumulative, error))
-    return min(fits, key=lambda fit: fit[2])
+    fits = _Fits(levels, shares)
+    return min(map(fits.with_mode, fits.modes), key=lambda fit: fit[2])
 
 
 def dip(values: np.ndarray) -> float:
@@ -116,10 +103,53 @@ def dip(values: np.ndarray) -> float:
     empirical distribution function and that of `unimodal`, from 0 to 1/4.
     """
     levels, counts = np.unique(values, return_counts=True)
-    return unimodal(levels, counts / len(values))[2]
+    fits = _Fits(levels, counts / len(values))
+    # As the mode moves up, the difference left of it grows, and that right of it falls.
+    first, last = 0, len(fits.modes) - 1
+    while first < last:
+        middle = (first + last) // 2
+        below, above = fits.errors(fits.modes[middle])
+        first, last = (first, middle) if below >= above else (middle + 1, last)
+    return min(max(fits.errors(mode)) for mode in fits.modes[max(first - 1, 0) : first + 1])
 
 
-def _convex_minorants(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> dict[int, np.ndarray]:
+class _Fits:
+    """Unimodal distributions closest to values (n_levels,) of some shares, by their mode."""
+
+    def __init__(self, levels: np.ndarray, shares: np.ndarray) -> None:
+        self.levels = levels
+        self.after = np.cumsum(shares) / shares.sum()
+        self.before = np.concatenate([[0.0], self.after[:-1]])
+        self.middle, self.last = (self.before + self.after) / 2, len(levels) - 1
+        modes = np.searchsorted(self.after, (np.arange(_N_MODES) + 0.5) / _N_MODES)
+        self.modes = np.unique(np.minimum(modes, self.last))
+        self.left = _convex_minorants(levels, self.before, self.modes)
+        mirrored = self.last - self.modes
+        self.right = _convex_minorants(-levels[::-1], -self.after[::-1], mirrored)
+
+    def corners(self, mode: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the levels at which the distribution bends, left and right of a mode."""
+        mirrored = np.array(self.right[self.last - mode])
+        return np.array(self.left[mode]), self.last - mirrored[::-1]
+
+    def with_mode(self, mode: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return values and the probability up to each, and the largest difference."""
+        rising, falling = self.corners(mode)
+        knots = np.concatenate([self.levels[rising], self.levels[falling]])
+        cumulative = np.concatenate([self.before[rising], self.after[falling]])
+        error = float(np.abs(np.interp(self.levels, knots, cumulative) - self.middle).max())
+        return knots, cumulative, error
+
+    def errors(self, mode: int) -> tuple[float, float]:
+        """Return the largest difference left and right of a mode."""
+        rising, falling = self.corners(mode)
+        x, low, high = self.levels, slice(mode + 1), slice(mode, None)
+        below = self.middle[low] - np.interp(x[low], x[rising], self.before[rising])
+        above = np.interp(x[high], x[falling], self.after[falling]) - self.middle[high]
+        return float(below.max()), float(above.max())
+
+
+def _convex_minorants(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> dict[int, list[int]]:
     """Find the corners of the greatest convex function under the points 0, …, end (x ascending).
 
     They are indices of points, by `end`.
@@ -136,5 +166,5 @@ def _convex_minorants(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> dict[in
             corners.pop()
         corners.append(i)
         if i in wanted:
-            found[i] = np.array(corners)
+            found[i] = corners.copy()
     return found

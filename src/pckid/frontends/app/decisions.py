@@ -28,12 +28,14 @@ ROLES = {
     "row_names": "name of the row",
     "labels": "known group, compared",
     "known": "known group, kept",
+    "place": "where or when the row is",
     "outcomes": "outcome, compared",
     "weights": "weight of the row",
 } | {form: f"number, as {form}" for form in FORMATS}
 """What a column may be used as."""
-ASIDE = ("row_names", "labels", "known", "weights", "outcomes")
-"""What a column may be that is not used to find groups; but for outcomes, one column each."""
+_SINGLE = ("row_names", "labels", "known", "weights")
+ASIDE = (*_SINGLE, "place", "outcomes")
+"""What a column may be that is not used to find groups; of some there is one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
 _OF_CELLS = (
@@ -158,7 +160,7 @@ def take_edits(
         new, state.said = change(column, old, *asked)
         if new != old:
             state.edits[column.name] = new
-        if new.role in ASIDE[:-1]:
+        if new.role in _SINGLE:
             _make_only(state, choices, column.name, new.role)
         state.version += new != asked or bool(state.said)
 
@@ -178,10 +180,13 @@ def as_options(
 ) -> tuple[ColumnOptions, tuple[str, ...]]:
     """Add the choices to what was told about cells; and list the outcomes, which are not used."""
     by_role = {choice.role: name for name, choice in reversed([*choices.items()])}
-    special: dict[str, Any] = {key: by_role.get(key) for key in ASIDE[:-1]}
-    outcomes = tuple(name for name, choice in choices.items() if choice.role == "outcomes")
+    special: dict[str, Any] = {key: by_role.get(key) for key in _SINGLE}
+    outcomes, place = (
+        tuple(name for name, choice in choices.items() if choice.role == role)
+        for role in ("outcomes", "place")
+    )
     used = {name: choice.role for name, choice in choices.items() if choice.used}
-    kept = {*used, *outcomes, *special.values()}
+    kept = {*used, *outcomes, *place, *special.values()}
     # What names the rows is used only where all columns to use are named.
     named = any(kinds[name] == "row name" for name in used)
     options = replace(
@@ -191,6 +196,7 @@ def as_options(
         categorical=tuple(name for name, role in used.items() if role == "category"),
         numbers=tuple(f"{name}={role}" for name, role in used.items() if role in FORMATS),
         dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
+        place=place,
         **special,
     )
     return options, outcomes

@@ -64,7 +64,7 @@ class Settings(NamedTuple):
         aside: set[str | None] = {*given.drop, *self.outcomes}
         if given.lines:
             aside |= {given.lines.case, given.lines.time, given.lines.variable}
-        aside |= {given.row_names, given.labels, given.known, given.weights}
+        aside |= {given.row_names, given.labels, given.known, given.weights, *given.place}
         return sum(name not in aside for name in given.columns or self.names)
 
     def prepare(self) -> Prepared:
@@ -114,6 +114,8 @@ def as_python(settings: Settings, names: Sequence[str | None] = ()) -> str:
     if chosen.weights:
         lines.append(f"weights = {read([chosen.weights], **reading)}[0]")
         fit.append(f"sample_weight=weights[{chosen.weights!r}]")
+    if chosen.place:
+        fit.append(f"positions={list(chosen.place)!r}")
     if settings.like:
         fit.append(f"like=pckid.load({settings.like.name!r})")
     made = f"pckid.PCKID({settings.n_clusters!r}, random_state=0).fit({', '.join(fit)})"

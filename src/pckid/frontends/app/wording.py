@@ -24,6 +24,8 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"“{fix.value}” under “{OPTIONS['not_missing'].label}”")
             case "drop":
                 said.append(f"untick “{fix.column}”")
+            case "place":
+                said.append(f"take “{fix.column}” as {ROLES['place']}")
             case "categorical" | "numbers" | "dates":
                 said.append(f"take “{fix.column}” as {ROLES[fix.choice]}")
             case "as_is":

@@ -24,7 +24,7 @@ _OTHERS = list_words(
     "order loan battery connection ticket visa legal disability student checking savings account "
     "job"
 )
-_LAST = list_words("class response y classe klasse clase")
+_LAST = list_words("class response y klasse clase")
 _PEOPLE = list_words("sex gender male female woman man women men geschlecht sexe sexo sesso kon")
 _ANSWERS = (
     {"live", "die"}, {"lived", "died"}, {"alive", "dead"}, {"alive", "deceased"},

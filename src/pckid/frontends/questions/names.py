@@ -25,7 +25,7 @@ EVENTS = list_words(
 )
 """What names of events hold that come after all else was measured."""
 CLASSES = list_words(
-    "class label target diagnosis dx response y classe klasse clase etichetta diagnose"
+    "class label target diagnosis dx response y klasse clase etichetta diagnose"
 )
 """Names of known groups, alone or at the end."""
 FOLLOW_UPS = list_words(

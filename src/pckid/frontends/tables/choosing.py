@@ -25,6 +25,8 @@ from pckid.frontends.tables.kinds import (
 from pckid.frontends.tables.missing import MissingTokens, split_token
 from pckid.frontends.tables.numbers import holds_token
 
+ORDER = "order"
+"""Stands for a column that numbers the rows."""
 _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
 
@@ -134,6 +136,7 @@ def choose_columns(table: FileTable, options: ColumnOptions) -> tuple[list[str],
     left_out = dict.fromkeys(dropped, "choice")
     left_out |= {name: "not chosen" for name in table.names if name not in chosen}
     left_out |= {name: key for key, name in aside.items() if name}
+    left_out |= dict.fromkeys(name_places(table, options.place), "place")
     names = [name for name in wanted if name not in left_out]
     if not names:
         raise OptionError("No column is left to cluster.", "columns", "drop")
@@ -183,6 +186,39 @@ def _nearest_name(name: str, names: Sequence[str]) -> str | None:
     plain = {letters(other): other for other in reversed(names)}
     near = difflib.get_close_matches(letters(name), plain, n=1)
     return plain[near[0]] if near else None
+
+
+def name_places(table: FileTable, place: Sequence[str]) -> list[str]:
+    """Find the columns that say where rows are; the order of the rows is none."""
+    order = {ORDER} - set(table.names)
+    return named_columns(table, [name for name in place if name not in order], "place")
+
+
+def read_places(
+    table: FileTable, place: Sequence[str], rules: ReadingRules
+) -> dict[str, np.ndarray] | None:
+    """Read where rows are, by column: numbers or times, NaN or NaT where missing; None: not told.
+
+    `ORDER` numbers the rows.
+    """
+    from pckid.series.times import as_dates  # Other tables do without, and without scikit-learn.
+
+    names = name_places(table, place)
+    rules = rules._replace(kept=rules.kept.union(names))
+    readings, columns = read_columns(table, names, rules, always=names)
+    found = dict(zip(columns.readings, columns.X.T, strict=True))
+    for name, reading in readings.items():
+        if name in columns.wrong or name in columns.counts or np.isnan(found[name]).all():
+            raise OptionError(
+                f"column '{brief(name)}' cannot say where rows are: it holds neither numbers nor "
+                "dates that could be read.",
+                "place",
+            )
+        if reading.kind == "date":
+            found[name] = as_dates(found[name])
+    if place and len(names) < len(place) and ORDER not in found:
+        found[ORDER] = np.arange(table.data.num_rows, dtype=np.float64)
+    return found or None
 
 
 def read_weight_column(table: FileTable, name: str, missing: MissingTokens) -> np.ndarray:
