@@ -24,9 +24,7 @@ EVENTS = list_words(
     "sobrevida sterfte overleden zgon nawrot smrt smert"
 )
 """What names of events hold that come after all else was measured."""
-CLASSES = list_words(
-    "class label target diagnosis dx response y klasse clase etichetta diagnose"
-)
+CLASSES = list_words("class label target diagnosis dx response y klasse clase etichetta diagnose")
 """Names of known groups, alone or at the end."""
 FOLLOW_UPS = list_words(
     "time times futime fu followup survtime survdays survmonths surv survival os pfs dfs efs rfs "
