@@ -22,7 +22,7 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
-from pckid.input.validation import categorical_mask, column_name
+from pckid.input.validation import column_name, unordered_mask
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
@@ -409,7 +409,7 @@ def assess_rows(
 
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
@@ -479,7 +479,7 @@ def _gather_evidence(
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
         values = table.without(counted, choice.ignored)
-        units = find_units(near_one(values), categorical_mask(estimator))
+        units = find_units(near_one(values), unordered_mask(estimator))
         labels = table.labels[counted]
         found["gaps"] = find_gaps(units, labels, seed, n_clusters, effort.levels)
         if found["gaps"].n_separated == 1 and compared.p_value <= effort.levels.structure:
@@ -504,7 +504,7 @@ def _find_dependent_gaps(
     estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
 ) -> Gaps | None:
     """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
-    n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
+    n_clusters, categorical = len(estimator.cluster_centers_), unordered_mask(estimator)
     X = near_one(table.without(rows, ignored))
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None
@@ -601,7 +601,7 @@ def find_caveats(
     Rows (n_samples, n_features) and labels (n_samples,) are those of the `whole` table, or of a
     sample, which tells no small clusters. The result has fields of `Assessment`.
     """
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     found, codes = find_codes(values, used[~categorical[used]]), []
     if found:

@@ -32,7 +32,7 @@ from pckid.ensemble.members import Ensemble
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
-from pckid.input.validation import categorical_mask
+from pckid.input.validation import unordered_mask
 from pckid.input.warnings import ignore_warnings
 from pckid.significance.comparison import (
     MAX_NULL,
@@ -221,7 +221,7 @@ def choose_or_none(
     the columns that count, of `n_inits` starts; by default of the estimator's, doubled up to four
     times until `n_halves` random halves of it all vote for one number.
     """
-    jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
+    jobs, categorical = n_threads(estimator.n_jobs), unordered_mask(estimator)
     fewest = n_starts = n_inits or estimator._n_starts
     most = n_inits or max(fewest, min(_TIMES_STARTS * fewest, _MAX_STARTS))
     all_columns = before = compared = None
@@ -306,7 +306,7 @@ def _compare_sample(
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     values, _ = in_reach(logs_as_scaled(values, sample.scaling))
     kernel_of = partial(small_kernel, estimator)
-    how = categorical_mask(estimator), kernel_of, sample.entropy, jobs
+    how = unordered_mask(estimator), kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         ignore_warnings(),  # of the table itself they were raised
