@@ -9,6 +9,7 @@ from pckid._utils.text import brief, join_words
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix, drop_column
+from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.names import CLASSES, EVENTS, FOLLOW_UPS, IDS, list_words, split_name
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
 
@@ -101,7 +102,10 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
     values = {name: seen.values(name)[np.isfinite(seen.values(name))] for name in names}
     distinct = {name: np.unique(some) for name, some in values.items()}
     words = {name: split_name(name) for name in names}
-    free = [name for name in names if name not in seen.rules.kept and len(distinct[name]) > 1]
+    # It was asked whether sparse values are known groups: that is the same question.
+    asked = {doubt.column for doubt in seen.doubts if doubt.code == KNOWN_GROUPS.code}
+    aside = asked | seen.rules.kept
+    free = [name for name in names if name not in aside and len(distinct[name]) > 1]
     last = seen.table.names[-1]
     if len(names) < 3 or (last.lower() == "y" and "x" in {name.lower() for name in names}):
         last = ""  # There is nothing else to cluster by, or it is a coordinate.
