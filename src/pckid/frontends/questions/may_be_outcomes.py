@@ -104,7 +104,7 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
     words = {name: split_name(name) for name in names}
     # It was asked whether sparse values are known groups: that is the same question.
     asked = {doubt.column for doubt in seen.doubts if doubt.code == KNOWN_GROUPS.code}
-    aside = asked | seen.rules.kept
+    aside = asked | seen.rules.kept | seen.rules.categorical  # or said what it is
     free = [name for name in names if name not in aside and len(distinct[name]) > 1]
     last = seen.table.names[-1]
     if len(names) < 3 or (last.lower() == "y" and "x" in {name.lower() for name in names}):
