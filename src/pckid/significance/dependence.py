@@ -30,8 +30,8 @@ _SHARE, _MAX_COMPONENTS = 0.95, 6
 _MAX_ROWS = 200  # by which the dependence is estimated
 MAX_DRAWN = 1000
 """Null tables of dependent rows are drawn for so many of them."""
-# Below such a gain of the log-likelihood a component counts as independent.
-_MIN_GAIN = 2.0
+# Below such a gain of the log-likelihood a component counts as independent: one for each of ρ, ℓ, a.
+_MIN_GAIN = 3.0
 # Log-likelihoods that differ by less are as good.
 _NEARLY = 0.5
 _SHAPES = (1.0, 2.0)
