@@ -86,9 +86,10 @@ def test_rows_as_given_have_the_coordinates_of_the_rows_they_were_merged_with(n_
     rng = np.random.default_rng(n_rows)
     table = rng.normal(size=(n_rows, 3))[rng.integers(0, n_rows, n_rows)]
     table[rng.random(table.shape) < 0.2] = np.nan
-    sample = PCKID("auto", random_state=0)._draw(table, rng.integers(0, 4, n_rows)).sample
+    model = PCKID("auto", random_state=0)
+    sample = model._draw(table, rng.integers(0, 4, n_rows)).sample
     drawn, _ = sample.draw(MAX_ROWS, rng)
-    units, points = rows_as_given(sample, drawn, sample.table.values[drawn], np.zeros(3, bool))
+    units, points = rows_as_given(model, sample, drawn, sample.table.values[drawn])
     for values, coordinates in zip(units.values.T, points.T, strict=True):
         seen = ~np.isnan(values)
         assert np.corrcoef(values[seen], coordinates[seen])[0, 1] == pytest.approx(1, abs=1e-6)

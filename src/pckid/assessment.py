@@ -22,12 +22,13 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
-from pckid.input.validation import categorical_mask, column_name
+from pckid.input.validation import column_name, unordered_mask
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
 from pckid.say.notes import write_notes
 from pckid.say.verdict import write_null_p, write_verdict
+from pckid.significance.by_scores import find_judged
 from pckid.significance.coarser import CoarserGaps, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
@@ -389,6 +390,8 @@ def assess_rows(
         effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
         with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
+    if estimator._kernel.scaling.factors is not None:
+        levels = levels.in_wide_tables()
     groups = None if arrangement is None else arrangement.groups
     in_order = arrangement is None and whole
     return Assessment(
@@ -409,7 +412,7 @@ def assess_rows(
 
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
@@ -479,7 +482,8 @@ def _gather_evidence(
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
         values = table.without(counted, choice.ignored)
-        units = find_units(near_one(values), categorical_mask(estimator))
+        seen_by = find_judged(estimator, estimator._kernel.scaling, values)
+        units = find_units(near_one(seen_by.values), seen_by.categorical)
         labels = table.labels[counted]
         found["gaps"] = find_gaps(units, labels, seed, n_clusters, effort.levels)
         if found["gaps"].n_separated == 1 and compared.p_value <= effort.levels.structure:
@@ -504,8 +508,9 @@ def _find_dependent_gaps(
     estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
 ) -> Gaps | None:
     """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
-    n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
-    X = near_one(table.without(rows, ignored))
+    n_clusters, values = len(estimator.cluster_centers_), table.without(rows, ignored)
+    judged = find_judged(estimator, estimator._kernel.scaling, values)
+    X, categorical = near_one(judged.values), judged.categorical
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None
     rng = generator(effort.seed, Stream.DEPENDENCE)
@@ -515,7 +520,7 @@ def _find_dependent_gaps(
         return find_gaps(units, table.labels[rows], *plain)
 
     def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
-        return cluster_some(estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
+        return cluster_some(judged.estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
 
     how = categorical, cluster_table, n_clusters, effort.seed, effort.jobs
     null = find_null_gaps(model, dependence, *how)
@@ -601,7 +606,7 @@ def find_caveats(
     Rows (n_samples, n_features) and labels (n_samples,) are those of the `whole` table, or of a
     sample, which tells no small clusters. The result has fields of `Assessment`.
     """
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     found, codes = find_codes(values, used[~categorical[used]]), []
     if found:

@@ -73,6 +73,7 @@ PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
         "weighting": "equal",
         "scaling": "common",
         "embedding": "kernel_pca",
+        "n_factors": None,
     }
 )
 """The paper's parameters where they differ from the defaults."""
@@ -163,6 +164,25 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         where all numbers of the fit are above 0, and log(1 + x) where some are 0; negative ones are
         refused. Figures about clusters stay in the units of the table: means become geometric ones,
         and spreads are those of logarithms times the mean.
+    count_columns : array-like of str or int, default=None
+        Columns of counts, by their names or indices: events, visits, animals, reads. In each
+        component they have a negative binomial distribution, with the Poisson as its limit, in
+        place of a Gaussian. Numbers below 0 are refused. One that takes two values counts as two
+        categories. Not with covariance_type "full" or "tied".
+    ordinal_columns : array-like of str or int, or mapping to levels, default=None
+        Columns of ordered categories, by their names or indices: answers on a scale, stages, of
+        at most 10 levels. They have one parameter in each component where other categories have
+        one for each. Whole numbers and well known scales have their order; a mapping of columns to
+        levels, the lowest first, or None gives it. None takes the columns of categories whose
+        pandas or Arrow type is ordered, an empty list takes none.
+    n_factors : int, "auto" or None, default="auto"
+        Of a wide table, in which few columns tell the groups, rows are scored by this many factors
+        of the columns that tell, and the mixtures see the scores in place of the columns of
+        numbers. Factors are found by EM over the observed cells: nothing is imputed. "auto" does
+        so for 50 columns of numbers or more, if these outnumber the rows or at most a third of them
+        tell, and neither `column_groups` nor `count_columns` are given; how many factors, at least
+        one fewer than clusters, and which columns, is what predicts hidden cells best. None never
+        does. Not with `count_columns`.
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.
@@ -233,9 +253,15 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     n_iter_ : int
         EM iterations that each mixture ran.
     categories_ : dict
-        The sorted categories of each column of categories, by its name or index.
+        The sorted categories of each column of categories, by its name or index; those of ordered
+        ones from the lowest to the highest.
     column_groups_ : dict
         The columns of each group, by their names or indices.
+    n_factors_ : int
+        The number of factors that rows are scored by; 0 where mixtures see the columns themselves.
+    telling_features_ : list
+        Names, or indices, of the columns that have these factors; all that are used where there are
+        none.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
@@ -297,6 +323,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        count_columns: Any = None,
+        ordinal_columns: Any = None,
+        n_factors: int | str | None = "auto",
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
         dtype: str = "auto",
@@ -311,7 +340,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             reg_covar=reg_covar, weighting=weighting, scaling=scaling,
             column_groups=column_groups, group_weights=group_weights,
             categorical_features=categorical_features, missingness=missingness,
-            log_columns=log_columns,
+            log_columns=log_columns, count_columns=count_columns, ordinal_columns=ordinal_columns,
+            n_factors=n_factors,
             dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.n_clusters = n_clusters

@@ -33,8 +33,12 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         The shape of the components, their smallest variance, and what a mixture counts.
     scaling, column_groups, group_weights : as in PCKID
         What columns of numbers are divided by, and columns that belong together.
-    categorical_features, missingness, log_columns : as in PCKID
-        Columns of categories, missingness that carries information, and logarithms.
+    categorical_features, missingness : as in PCKID
+        Columns of categories, and missingness that carries information.
+    log_columns, count_columns, ordinal_columns : as in PCKID
+        Columns whose logarithm is taken, of counts, and of ordered categories.
+    n_factors : int, "auto" or None, default="auto"
+        The factors that rows of wide tables are scored by, as in PCKID; "auto" finds their number.
     dtype, device, random_state, n_jobs, verbose : as in PCKID
         Arithmetic, where to compute, the seed, threads, and what is printed.
 
@@ -46,6 +50,11 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         The sorted categories of each column of categories, by its name or index.
     column_groups_ : dict
         The columns of each group, by their names or indices.
+    n_factors_ : int
+        The number of factors that rows are scored by; 0 where mixtures see the columns themselves.
+    telling_features_ : list
+        Names, or indices, of the columns that have these factors; all that are used where there are
+        none.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int

@@ -32,8 +32,8 @@ from pckid.ensemble.members import Ensemble
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
-from pckid.input.validation import categorical_mask
 from pckid.input.warnings import ignore_warnings
+from pckid.significance.by_scores import find_judged
 from pckid.significance.comparison import (
     MAX_NULL,
     MIN_REPEATED,
@@ -221,20 +221,24 @@ def choose_or_none(
     the columns that count, of `n_inits` starts; by default of the estimator's, doubled up to four
     times until `n_halves` random halves of it all vote for one number.
     """
-    jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
+    jobs = n_threads(estimator.n_jobs)
     fewest = n_starts = n_inits or estimator._n_starts
     most = n_inits or max(fewest, min(_TIMES_STARTS * fewest, _MAX_STARTS))
     all_columns = before = compared = None
+    is_wide = drawn.sample.scaling.factors is not None
+    if is_wide:
+        levels = levels.in_wide_tables()
     while True:
         training = estimator._train(drawn, n_starts, before)
         all_columns = all_columns or training
         kernel, drawn = training.kernel, training.drawn
         choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters, n_halves)
-        units, points = rows_as_given(drawn.sample, rows, points, categorical)
+        units, points = rows_as_given(estimator, drawn.sample, rows, points)
         with blas_threads(1):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
             labels = cluster_points(points[:, : choice.n_clusters], rng)
-            found = find_single_columns(units, labels)
+            # The factors of a wide table have chosen their columns.
+            found = np.arange(0) if is_wide else find_single_columns(units, labels)
         if len(found):
             drawn = drawn.without(units.columns_of(found))
             n_starts, before, compared = fewest, None, None
@@ -260,9 +264,9 @@ def choose_or_none(
 
 
 def rows_as_given(
-    sample: Sample, drawn: np.ndarray, points: Array, categorical: np.ndarray
+    estimator: EnsembleEstimator, sample: Sample, drawn: np.ndarray, points: Array
 ) -> tuple[Units, Array]:
-    """Take at most 1,000 rows as they were given: their columns, and their coordinates.
+    """Take at most 1,000 rows as they were given: what they are judged by, and their coordinates.
 
     `drawn` (m,) are rows of the sample's table, in which equal rows are merged, and `points` (m, k)
     their coordinates.
@@ -274,7 +278,8 @@ def rows_as_given(
     rows = some_rows(rows, MAX_ROWS, generator(sample.entropy, Stream.N_CLUSTERS, 1))
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     X = logs_as_scaled(X, sample.scaling)
-    return find_units(near_one(X), categorical), take_along(points, index[rows])
+    judged = find_judged(estimator, sample.scaling, X)
+    return find_units(near_one(judged.values), judged.categorical), take_along(points, index[rows])
 
 
 def _compare_sample(
@@ -304,9 +309,11 @@ def _compare_sample(
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
-    values, _ = in_reach(logs_as_scaled(values, sample.scaling))
-    kernel_of = partial(small_kernel, estimator)
-    how = categorical_mask(estimator), kernel_of, sample.entropy, jobs
+    values = logs_as_scaled(values, sample.scaling)
+    judged = find_judged(estimator, sample.scaling, values, normal=True)
+    values, _ = in_reach(judged.values)
+    kernel_of = partial(small_kernel, judged.estimator)
+    how = judged.categorical, kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         ignore_warnings(),  # of the table itself they were raised

@@ -18,6 +18,7 @@ class Stream(IntEnum):
     GAPS = 7  # the halves of rows that tell whether there is a gap, and the order of ties
     STEADINESS = 8  # the rows by which halves of an ensemble are compared
     DEPENDENCE = 9  # the rows by which dependence between rows is estimated, and null tables of it
+    FACTORS = 10  # the cells of a wide table that are hidden to choose factors
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:

@@ -30,6 +30,7 @@ _SAMPLE_ROWS = 100_000
 # What a table in memory can be read by, and a data set cannot.
 _NOT_HERE = (
     "categorical",
+    "ordinal",
     "numbers",
     "dates",
     "limits",

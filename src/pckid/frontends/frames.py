@@ -55,7 +55,8 @@ class TableFrame(NamedTuple):
 
 
 _OFFERED = (
-    "na_values", "numbers", "dates", "columns", "drop", "categorical", "place", "not_missing",
+    "na_values", "numbers", "dates", "columns", "drop", "categorical", "ordinal", "place",
+    "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
     "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
 )  # fmt: skip
@@ -145,6 +146,8 @@ def _to_frame(prepared: Prepared) -> Any:
     import pandas as pd
 
     texts = {name: pd.Categorical(cells) for name, cells in prepared.texts.items()}
+    for name, levels in prepared.levels.items():
+        texts[name] = pd.Categorical(prepared.texts[name], categories=levels, ordered=True)
     columns = dict(zip(prepared.names, prepared.X.T, strict=True)) | texts
     frame = pd.DataFrame(columns | dict(prepared.places or {}))
     if prepared.row_names is not None:

@@ -24,7 +24,7 @@ class Fix(NamedTuple):
         """What is chosen, whatever the column: "category", "-9" of "age=-9"."""
         if not self.column or not isinstance(self.value, str):
             return self.value
-        if self.option in ("drop", "categorical", "place"):
+        if self.option in ("drop", "categorical", "ordinal", "count", "place"):
             return {"categorical": "category"}.get(self.option, self.option)
         return self.value.removeprefix(f"{self.column}=")
 
@@ -189,6 +189,15 @@ class ColumnOptions(_Fixed):
         (),
         "Columns of numbers that are codes of categories.",
         shows="NAMES",
+    )
+    ordinal: tuple[str, ...] = _option(
+        (),
+        "Columns whose categories, or whole numbers, are levels of a scale, such as answers and "
+        "stages; pain=none<mild<severe gives their order where it is not known.",
+        shows="NAMES",
+    )
+    count: tuple[str, ...] = _option(
+        (), "Columns of counts: events, visits, animals.", shows="NAMES"
     )
     na_values: tuple[str, ...] = _option(
         (), "Further contents of cells that mean missing, such as -9999, or age=-9 in one column. "

@@ -91,7 +91,11 @@ def fit_clusters(
 
     Clusters of a table in memory may be numbered `like` those of an earlier model.
     """
-    estimator.set_params(categorical_features=[*prepared.counts] or None)
+    estimator.set_params(
+        categorical_features=[*prepared.counts] or None,
+        ordinal_columns=dict(prepared.levels) or estimator.ordinal_columns,
+        count_columns=prepared.count_columns or estimator.count_columns,
+    )
     # Codes in a table in memory are asked about; the rows of a data set have not been seen before.
     heard = () if rows is None else (SentinelWarning,)
     with watch() as advance, without_own_words(*heard):

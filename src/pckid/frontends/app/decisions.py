@@ -20,6 +20,8 @@ from pckid.frontends.wording import group_problems, write_alike, write_row_count
 ROLES = {
     "number": "number",
     "category": "category",
+    "ordinal": "level of a scale",
+    "count": "count",
     "use": "date, in days",
     "day-first": "date, day before month",
     "month-first": "date, month before day",
@@ -37,7 +39,11 @@ _SINGLE = ("row_names", "labels", "known", "weights")
 ASIDE = (*_SINGLE, "place", "outcomes")
 """What a column may be that is not used to find groups; of some there is one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
-_BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
+_BY_KIND = {
+    "number": ["number", "count", "ordinal", "category"],
+    "date": _DATES,
+    "duration": ["use"],
+}
 _OF_CELLS = (
     "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
     "keep_rows",
@@ -109,14 +115,14 @@ def _suggest(column: ColumnInspection, fixes: Sequence[Fix]) -> ColumnChoice:
             suggested = suggested._replace(used=False)
         elif fix.option in ASIDE:
             suggested = ColumnChoice(False, fix.option)
-        elif fix.option in ("categorical", "numbers", "dates"):
+        elif fix.option in ("categorical", "ordinal", "count", "numbers", "dates"):
             suggested = ColumnChoice(column.kind not in _USELESS, fix.choice)
     return suggested
 
 
 def list_roles(column: ColumnInspection) -> list[str]:
     """List what a column may be, the first as recognised."""
-    roles = _BY_KIND.get(column.kind, ["category"])
+    roles = _BY_KIND.get(column.kind, ["category", "ordinal"])
     if column.kind == "row name":
         roles = ["row_names", *(["number"] if column.quartiles else []), "category"]
     if column.reading.choice:
@@ -194,6 +200,8 @@ def as_options(
         columns=tuple(used) if named else (),
         drop=() if named else tuple(name for name in choices if name not in kept),
         categorical=tuple(name for name, role in used.items() if role == "category"),
+        ordinal=tuple(name for name, role in used.items() if role == "ordinal"),
+        count=tuple(name for name, role in used.items() if role == "count"),
         numbers=tuple(f"{name}={role}" for name, role in used.items() if role in FORMATS),
         dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
         place=place,

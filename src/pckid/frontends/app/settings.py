@@ -96,6 +96,7 @@ def as_python(settings: Settings, names: Sequence[str | None] = ()) -> str:
     if chosen.lines:
         return "# Lines of cases: pckid.series.from_long makes a table of them, for PCKID.fit.\n"
     given = list_given(chosen, settings.upload.reading)
+    counts = given.pop("count", ())
     special = ("labels", "known", "row_names", "weights")
     aside = [*(given.pop(key) for key in special if key in given), *settings.outcomes]
     if aside and not chosen.columns:
@@ -118,7 +119,8 @@ def as_python(settings: Settings, names: Sequence[str | None] = ()) -> str:
         fit.append(f"positions={list(chosen.place)!r}")
     if settings.like:
         fit.append(f"like=pckid.load({settings.like.name!r})")
-    made = f"pckid.PCKID({settings.n_clusters!r}, random_state=0).fit({', '.join(fit)})"
+    more = f", count_columns={list(counts)!r}" if counts else ""
+    made = f"pckid.PCKID({settings.n_clusters!r}, random_state=0{more}).fit({', '.join(fit)})"
     lines.append(f"model = {made}")
     lines += [f"model.cluster_names_ = {list(names)!r}"] if any(names) else []
     compared = ""

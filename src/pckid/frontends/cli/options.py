@@ -27,7 +27,7 @@ HEADINGS = {
 }  # fmt: skip
 """Options that most people meet, by the headings under which help lists them."""
 _NEED_CASE = ("variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("row_names", "stream", "outcomes", "place")
+_NOT_LONG = ("row_names", "stream", "outcomes", "place", "ordinal", "count")
 _WIDEST = 22  # of what stands before what an option does, unless that begins in the next line
 
 

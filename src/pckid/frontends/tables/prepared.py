@@ -47,6 +47,7 @@ class Prepared:
     weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,)
     places: Mapping[str, np.ndarray] | None = field(default=None, repr=False)  # (n_rows,) each
     series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
+    levels: Mapping[str, list[str]] = field(default_factory=dict)  # of ordered categories used
     lines: Prepared | None = None  # how these were read; with their cells only if these are kept
 
     @property
@@ -54,6 +55,12 @@ class Prepared:
         """What the numbers of columns are in, such as "%" or "$", where they have a unit."""
         choices = {name: reading.choice for name, reading in self.readings.items()}
         return {name: each.unit for name, each in choices.items() if each and each.unit}
+
+    @property
+    def count_columns(self) -> list[str]:
+        """The columns of numbers that are counts."""
+        asked = self.options.count
+        return [name for name in self.names if name in asked and name not in self.counts]
 
     @property
     def text(self) -> TextFormat | None:
