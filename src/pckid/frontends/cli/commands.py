@@ -77,8 +77,8 @@ def pckid() -> None:
         click.Option(["--assess/--no-assess", "wants_verdict"], default=True, show_default=True,
                      help="Say whether there are groups at all, and how stable they are."),
         *of_table(
-            "columns", "drop", "categorical", "ordinal", "count", "row_names", "labels", "known",
-            "weights", "place",
+            "columns", "drop", "as_is", "categorical", "ordinal", "count", "row_names", "labels",
+            "known", "weights", "place",
         ),
         click.Option(["--outcome", "outcomes"], multiple=True, metavar="NAMES",
                      help="Columns to compare between the clusters, such as days or relapsed; not "

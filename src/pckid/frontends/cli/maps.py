@@ -23,7 +23,7 @@ from pckid.exceptions import PckidModelError, TableError
 from pckid.explanation import cluster_tree
 from pckid.frontends import run
 from pckid.frontends.cli.cluster import make_estimator, progress_bar, split_names
-from pckid.frontends.cli.exit_codes import EXIT_DATA, EXIT_OK
+from pckid.frontends.cli.codes import EXIT_DATA, EXIT_OK
 from pckid.frontends.cli.map_words import (
     MapTotals,
     head_clusters,
