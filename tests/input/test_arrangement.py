@@ -66,7 +66,9 @@ def test_a_place_and_a_time_are_one_position():
     np.testing.assert_allclose(apart[3], np.hypot(6371 * np.sqrt(2), 30))
     blocks = found.blocks(20.0, pace=10.0)
     same = blocks[:, None] == blocks
-    assert same.sum() == 10 and same[0, 1] and same[4, 5]
+    assert same.sum() == 10
+    assert same[0, 1]
+    assert same[4, 5]
     with pytest.raises(ValueError, match="several times"):
         split_arrangement(frame(a1=days, a2=days), ["a1", "a2"])
 
