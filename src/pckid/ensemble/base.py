@@ -72,7 +72,12 @@ class FitInput(NamedTuple):
         """Draw again, without columns of the table."""
         skipped = (*self.sampling.skipped, *columns)
         sampling = self.sampling._replace(skipped=skipped)
-        return FitInput(self.rows, draw_sample(self.rows, sampling), sampling)
+        sample = draw_sample(self.rows, sampling)._replace(entropy=self.sample.entropy)
+        return FitInput(self.rows, sample, sampling)
+
+    def by_seed(self, entropy: int) -> FitInput:
+        """Take the same rows, with another seed for all that is random from here on."""
+        return self._replace(sample=self.sample._replace(entropy=entropy))
 
 
 class Training(NamedTuple):

@@ -7,7 +7,6 @@ MAX_JUDGED = 3000  # the stability of so many rows is judged
 FEW_ROWS = 10  # clusters of fewer rows than this are named
 CLEAR = 0.8  # clusters that are found again in this share of the resamples count as stable
 DOUBTFUL = 0.5  # those that are found again in less than this share are doubtful
-CLOSE = (0.01, 0.1)  # between these p-values the answer is a close one
 
 
 @dataclass(frozen=True)
@@ -53,4 +52,14 @@ class Answer(StrEnum):
     GROUPS = "groups"  # with gaps between at least two of them
     STRUCTURE = "structure"  # more than tables without groups show, but without a gap
     NONE = "none"  # no more than tables without groups show
+    UNDECIDED = "undecided"  # runs by other seeds come to other answers
     UNKNOWN = "unknown"  # too few rows
+
+
+def find_answer(p_value: float | None, n_separated: int, levels: Levels) -> Answer:
+    """Find the answer of one run by its p-value and its groups with gaps between them."""
+    if p_value is None:
+        return Answer.UNKNOWN
+    if p_value > levels.structure:
+        return Answer.NONE
+    return Answer.GROUPS if n_separated > 1 else Answer.STRUCTURE
