@@ -30,7 +30,7 @@ _SHARE, _MAX_COMPONENTS = 0.95, 6
 _MAX_ROWS = 200  # by which the dependence is estimated
 MAX_DRAWN = 1000
 """Null tables of dependent rows are drawn for so many of them."""
-# Below such a gain of the log-likelihood a component counts as independent: one for each of ρ, ℓ, a.
+# Below such a gain of the log-likelihood, one for each of ρ, ℓ and a, a component is independent.
 _MIN_GAIN = 3.0
 # Log-likelihoods that differ by less are as good.
 _NEARLY = 0.5
