@@ -572,10 +572,10 @@ def _find_again(
     labels_of = partial(cluster_some, estimator, values, n_clusters)
     together = None
     if table.arrangement is not None:
-        block = 0.0 if dependence is None else dependence.reach
+        block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
         placed = table.arrangement.take(judged)
         if placed.groups is not None or block > 0:
-            together = placed.blocks(block)
+            together = placed.blocks(block, pace)
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
         together = repeats

@@ -59,10 +59,12 @@ def note_dependence(found: Any) -> str:
     alike = f"Rows{within} resemble each other (correlation {how.correlation:.2f})"
     if how.reach:
         unit = f" {how.unit}" if how.unit else ""
-        alike = f"Rows{within} within about {float(f'{how.reach:.2g}'):g}{unit} resemble each other"
+        reach = f"{float(f'{how.reach:.2g}'):g}{unit}"
+        reach += f" and {float(f'{how.days:.2g}'):g} days" if how.days else ""
+        alike = f"Rows{within} within about {reach} resemble each other"
     halves = ""
     if found.n_resamples:
-        what = f"blocks of {how.reach:.2g}{unit}" if how.reach else "groups"
+        what = f"blocks of {reach}" if how.reach else "groups"
         halves = f", and halves were drawn of whole {what}"
     return f"{alike}: tables without groups were given the same dependence{halves}."
 

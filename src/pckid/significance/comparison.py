@@ -172,7 +172,7 @@ def compare_with_null_tables(
         if found.is_settled(level):
             break
     if dependence is not None:
-        leading = dependence.correlations[0]
+        leading = next(each for each in dependence.correlations if each.rho > 0)
         found = found._replace(correlation=leading, n_effective=dependence.n_effective)
     if arrangement is not None and arrangement.n_groups < MIN_EFFECTIVE:
         found = found._replace(n_effective=float(arrangement.n_groups))
