@@ -44,6 +44,15 @@ def test_a_map_lies_on_the_grid_of_its_image(pckid, stack, tmp_path, golden):
     assert (tmp_path / "again.tif").read_bytes() == (tmp_path / "map.tif").read_bytes()
 
 
+def test_the_report_is_of_the_pixels_drawn(pckid, stack, tmp_path):
+    told = pckid("cluster", stack, "-k", 3, "--out", "map.tif", "--report", "r.html", *QUICK)
+    assert told.code == 0, told.err
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "pixels. The map is in map.tif." in page
+    told = pckid("cluster", stack, "-k", 3, "--out", "map.tif", "--report", "r.txt", *QUICK)
+    assert (told.code, "a report is HTML" in told.err) == (2, True)
+
+
 @pytest.mark.slow
 def test_the_verdict_knows_where_pixels_are(pckid, stack):
     result = pckid("cluster", stack, "-k", 3, "--json", *QUICK[:-1])

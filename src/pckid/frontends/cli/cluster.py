@@ -30,7 +30,7 @@ from pckid.frontends.cli.messages import (
     take_notes,
 )
 from pckid.frontends.cli.options import pick_case
-from pckid.frontends.cli.outputs import check_outputs, write_cells, write_rows
+from pckid.frontends.cli.outputs import check_outputs, check_report, write_cells, write_rows
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
 from pckid.frontends.datasets import open_dataset
@@ -121,10 +121,7 @@ def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
     if given.stream and needs:
         raise click.UsageError(f"{needs[0]} needs the table in memory: leave --stream out.")
     if given.report_path:
-        if not given.report_path.lower().endswith((".html", ".htm")):
-            told = f"a report is HTML: end {given.report_path!r} in .html."
-            raise click.BadParameter(told, param_hint="'--report'")
-        import jinja2  # noqa: F401  so that its absence shows before the work, not after
+        check_report(given.report_path)
     if given.names and given.n_clusters:
         check_cluster_names(given.names, given.n_clusters)
     return bool(needs)

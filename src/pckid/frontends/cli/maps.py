@@ -35,7 +35,7 @@ from pckid.frontends.cli.map_words import (
     tell_verdict,
 )
 from pckid.frontends.cli.messages import fail, holding_notes, note, print_json, take_notes
-from pckid.frontends.cli.outputs import check_paths
+from pckid.frontends.cli.outputs import check_paths, check_report
 from pckid.frontends.cli.screen import show_found
 from pckid.input.sentinels import find_codes
 from pckid.input.warnings import without_own_words
@@ -88,6 +88,8 @@ def run_cluster_map(given: SimpleNamespace) -> None:
             for text in replace(assessment, codes=[], ignored=[]).notes:
                 note(text)
         totals = _write_map(shown, cube, smooth, given)
+        if given.report_path:
+            _write_report(estimator, sample, assessment, given)
         if given.model_path:
             reading = {"smooth": [str(smooth)], "na_values": [f"{number:g}" for number in missing]}
             save(estimator, given.model_path, reading=reading)
@@ -159,6 +161,8 @@ def _check_use(given: SimpleNamespace) -> list[float]:
     check_paths(sources, [*outputs, given.confidence_path])
     for path in filter(None, (given.out, given.confidence_path)):
         check_map_path(path)
+    if outputs[1]:
+        check_report(outputs[1])
     bad = [text for text in given.na_values if not _is_number(text)]
     if bad:
         raise click.BadParameter(f"{bad[0]!r} is no number.", param_hint="--na-values")
@@ -200,6 +204,20 @@ def _fit(estimator: PCKID, sample: PixelSample, watch: Any) -> None:
             estimator.set_callbacks()
         else:
             estimator.fit(sample, positions=sample.positions)
+
+
+def _write_report(
+    estimator: PCKID, sample: PixelSample, assessment: Assessment | None, given: SimpleNamespace
+) -> None:
+    """Write the report of the pixels that the model was fitted on; it has no map."""
+    from pckid.reporting import Background, report  # Without a report, nothing it needs.
+
+    # A map's verdict is that of its pixels; False: none was asked for.
+    drawn = (
+        f"Rows are {len(sample.frame):,} of {sample.n_seen:,} pixels. The map is in {given.out}."
+    )
+    about = Background(source=given.path, notes=[drawn])
+    report(estimator, sample, given.report_path, about, assessment=assessment or False)
 
 
 def _judge(estimator: PCKID, sample: PixelSample, watch: Any) -> Assessment:

@@ -58,6 +58,14 @@ def check_paths(sources: Sequence[str], outputs: Sequence[str | None]) -> None:
             )
 
 
+def check_report(path: str) -> None:
+    """Refuse a report that is no HTML, or that lacks what it needs, before the work."""
+    if not path.lower().endswith((".html", ".htm")):
+        told = f"a report is HTML: end {path!r} in .html."
+        raise click.BadParameter(told, param_hint="'--report'")
+    import jinja2  # noqa: F401
+
+
 def _is_added_to(path: str) -> bool:
     """Whether an output is a database, which gets a new table and may be the input."""
     return any(path.lower().endswith(form.written) for form in FORMATS if form.is_added_to)
