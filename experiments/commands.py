@@ -12,6 +12,7 @@ import click
 from experiments.answers import answers_command
 from experiments.calibration import calibration_command
 from experiments.dependence import dependence_command
+from experiments.kinds import kinds_command
 from experiments.known import known_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
@@ -224,6 +225,7 @@ OWN = (
     compare,
     calibration_command,
     answers_command,
+    kinds_command,
     known_command,
     reveal_command,
     revealed_command,

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, SentinelWarning, assess, load, save
+from pckid import PCKID, SentinelWarning, assess, explain, load, report, save
 from pckid._utils.seeds import Stream, generator
 from pckid.assessment import Answer, Assessment, find_caveats
 from pckid.describe.rows import to_matrix
@@ -69,6 +69,18 @@ def test_numbers_whose_squares_are_no_floats_have_the_same_verdict():
     for each in found:
         assert each.n_separated == plain.n_separated == 3
         np.testing.assert_allclose(each.gaps.p_values, plain.gaps.p_values)
+
+
+def test_numbers_at_the_end_of_floats_are_described_and_judged():
+    X = blobs(60)
+    X[:, 0] *= 1e308 / 12  # warnings are errors
+    X[::6, 0], X[1::6, 0] = 1.7e308, -1.7e308
+    model = fitted(X, 2)
+    found = assess(model, X, **{**QUICK, "n_resamples": 1})
+    assert "1.7e+308" in report(model, X, assessment=found).html
+    assert np.isfinite(
+        [item.median for part in explain(model, X).clusters for _, item in part.features]
+    ).all()
 
 
 def test_resamples_are_clustered_as_a_fit_predicts():

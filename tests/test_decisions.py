@@ -55,6 +55,10 @@ def test_ticks_and_roles_change_the_options(found):
     assert given.drop == ("size", "same", "day")
     assert given.categorical == ("sex", "grade")
     assert state.version == 0  # The editor shows what its user did.
+    edit(found, state, 5, role="ordinal")
+    edit(found, state, 2, role="count")
+    given, _ = options(found, state)
+    assert (given.categorical, given.ordinal, given.count) == (("sex",), ("grade",), ("size",))
     edit(found, state, 4, use=True)
     assert options(found, state)[0].dates == ("day=use",)
 

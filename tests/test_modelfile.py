@@ -469,6 +469,8 @@ def test_a_hostile_header_is_a_bad_model_to_the_command_line(tmp_path, name):
         put("constants", np.zeros(3)),
         put("mixture.covariances", np.zeros((1, 3, 3, 3)) - np.eye(3)),
         put("mixture.covariances", np.ones((1, 3, 3, 3)) + np.triu(np.ones((3, 3)), 1)),
+        put("mixture.covariances", np.ones((1, 3, 3, 3))),  # singular
+        put("mixture.covariances", np.zeros((1, 3, 3, 3))),
         lambda t, d: d["state"].update({"n_iter": -1}),
         lambda t, d: d["state"].pop("lower_bound"),
         lambda t, d: d["parameters"].update({"covariance_type": "diag"}),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
@@ -21,7 +22,7 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import logs_as_scaled, standardise_at_home
-from pckid.input.validation import categorical_mask, column_name
+from pckid.input.validation import column_name, unordered_mask
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
@@ -43,6 +44,7 @@ from pckid.significance.levels import (
 )
 from pckid.significance.null_gaps import find_null_gaps
 from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.repeats import find_repeats
 from pckid.significance.row_order import find_alike_neighbours
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units, near_one
@@ -129,6 +131,9 @@ class Assessment:
     moved : int
         Rows that known rows moved across a gap: without these, they would be in another group. Of
         at most 3,000 rows.
+    repeated : int
+        How many of at most 3,000 rows repeat another one exactly, where that is more than the
+        values of the columns explain: halves hold all copies of a row, or none. Else 0.
     levels : Levels
         Up to which p-values there is structure, and gaps.
     """
@@ -157,6 +162,7 @@ class Assessment:
     moved: int = 0
     dependence: RowDependence | None = None
     alike_in_order: float = 0.0
+    repeated: int = 0
     levels: Levels = LEVELS
     coarser: CoarserGaps | None = None
 
@@ -403,8 +409,8 @@ def assess_rows(
 
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
     """Find how much rows (n, n_features) are alike that follow each other, beyond clusters."""
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
-    return find_alike_neighbours(values[:, used[~categorical[used]]], labels)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
+    return find_alike_neighbours(in_reach(values[:, used[~categorical[used]]])[0], labels)
 
 
 class _Rows(NamedTuple):
@@ -473,7 +479,7 @@ def _gather_evidence(
     if dependence is None:
         counted = some_rows(compared_rows, MAX_JUDGED, seed)
         values = table.without(counted, choice.ignored)
-        units = find_units(near_one(values), categorical_mask(estimator))
+        units = find_units(near_one(values), unordered_mask(estimator))
         labels = table.labels[counted]
         found["gaps"] = find_gaps(units, labels, seed, n_clusters, effort.levels)
         if found["gaps"].n_separated == 1 and compared.p_value <= effort.levels.structure:
@@ -498,7 +504,7 @@ def _find_dependent_gaps(
     estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
 ) -> Gaps | None:
     """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
-    n_clusters, categorical = len(estimator.cluster_centers_), categorical_mask(estimator)
+    n_clusters, categorical = len(estimator.cluster_centers_), unordered_mask(estimator)
     X = near_one(table.without(rows, ignored))
     model = fit_null_model(X, categorical)
     assert table.arrangement is not None
@@ -527,7 +533,8 @@ def _find_again(
 ) -> dict[str, Any]:
     """Cluster random halves of rows (n_judged,); fields of `Assessment`.
 
-    Rows that depend on each other are drawn together.
+    Rows that depend on each other are drawn together, and those that repeat each other: a copy in
+    the other half would have its cluster found again.
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
@@ -538,6 +545,9 @@ def _find_again(
         placed = table.arrangement.take(judged)
         if placed.groups is not None or block > 0:
             together = placed.blocks(block)
+    repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
+    if repeats is not None:
+        together = repeats
     how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
@@ -548,6 +558,7 @@ def _find_again(
         "cluster_stability": stability.clusters,
         "cluster_recovery": stability.recovery,
         "n_resamples": effort.n_resamples,
+        "repeated": 0 if repeats is None else len(repeats) - int(repeats.max()) - 1,
     }
 
 
@@ -590,7 +601,7 @@ def find_caveats(
     Rows (n_samples, n_features) and labels (n_samples,) are those of the `whole` table, or of a
     sample, which tells no small clusters. The result has fields of `Assessment`.
     """
-    used, categorical = used_columns(estimator), categorical_mask(estimator)
+    used, categorical = used_columns(estimator), unordered_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     found, codes = find_codes(values, used[~categorical[used]]), []
     if found:

@@ -163,6 +163,17 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         where all numbers of the fit are above 0, and log(1 + x) where some are 0; negative ones are
         refused. Figures about clusters stay in the units of the table: means become geometric ones,
         and spreads are those of logarithms times the mean.
+    count_columns : array-like of str or int, default=None
+        Columns of counts, by their names or indices: events, visits, animals, reads. In each
+        component they have a negative binomial distribution, with the Poisson as its limit, in
+        place of a Gaussian. Numbers below 0 are refused. One that takes two values counts as two
+        categories. Not with covariance_type "full" or "tied".
+    ordinal_columns : array-like of str or int, or mapping to levels, default=None
+        Columns of ordered categories, by their names or indices: answers on a scale, stages, of
+        at most 10 levels. They have one parameter in each component where other categories have
+        one for each. Whole numbers and well known scales have their order; a mapping of columns to
+        levels, the lowest first, or None gives it. None takes the columns of categories whose
+        pandas or Arrow type is ordered, an empty list takes none.
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.
@@ -233,7 +244,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     n_iter_ : int
         EM iterations that each mixture ran.
     categories_ : dict
-        The sorted categories of each column of categories, by its name or index.
+        The sorted categories of each column of categories, by its name or index; those of ordered
+        ones from the lowest to the highest.
     column_groups_ : dict
         The columns of each group, by their names or indices.
     dropped_features_ : list
@@ -297,6 +309,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        count_columns: Any = None,
+        ordinal_columns: Any = None,
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
         dtype: str = "auto",
@@ -311,7 +325,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             reg_covar=reg_covar, weighting=weighting, scaling=scaling,
             column_groups=column_groups, group_weights=group_weights,
             categorical_features=categorical_features, missingness=missingness,
-            log_columns=log_columns,
+            log_columns=log_columns, count_columns=count_columns, ordinal_columns=ordinal_columns,
             dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.n_clusters = n_clusters

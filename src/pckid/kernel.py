@@ -33,8 +33,10 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         The shape of the components, their smallest variance, and what a mixture counts.
     scaling, column_groups, group_weights : as in PCKID
         What columns of numbers are divided by, and columns that belong together.
-    categorical_features, missingness, log_columns : as in PCKID
-        Columns of categories, missingness that carries information, and logarithms.
+    categorical_features, missingness : as in PCKID
+        Columns of categories, and missingness that carries information.
+    log_columns, count_columns, ordinal_columns : as in PCKID
+        Columns whose logarithm is taken, of counts, and of ordered categories.
     dtype, device, random_state, n_jobs, verbose : as in PCKID
         Arithmetic, where to compute, the seed, threads, and what is printed.
 

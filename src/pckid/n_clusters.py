@@ -24,6 +24,7 @@ from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.progress import training_progress
+from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
@@ -31,7 +32,7 @@ from pckid.ensemble.members import Ensemble
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
-from pckid.input.validation import categorical_mask
+from pckid.input.validation import unordered_mask
 from pckid.input.warnings import ignore_warnings
 from pckid.significance.comparison import (
     MAX_NULL,
@@ -220,7 +221,7 @@ def choose_or_none(
     the columns that count, of `n_inits` starts; by default of the estimator's, doubled up to four
     times until `n_halves` random halves of it all vote for one number.
     """
-    jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
+    jobs, categorical = n_threads(estimator.n_jobs), unordered_mask(estimator)
     fewest = n_starts = n_inits or estimator._n_starts
     most = n_inits or max(fewest, min(_TIMES_STARTS * fewest, _MAX_STARTS))
     all_columns = before = compared = None
@@ -303,9 +304,9 @@ def _compare_sample(
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
-    values = logs_as_scaled(values, sample.scaling)
+    values, _ = in_reach(logs_as_scaled(values, sample.scaling))
     kernel_of = partial(small_kernel, estimator)
-    how = categorical_mask(estimator), kernel_of, sample.entropy, jobs
+    how = unordered_mask(estimator), kernel_of, sample.entropy, jobs
     most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         ignore_warnings(),  # of the table itself they were raised

@@ -313,7 +313,7 @@ def test_shell_and_python_take_the_options_of_one_table():
     reading, columns = pick_options(given)
     assert (reading, columns) == (ReadOptions(), ColumnOptions())
     taken = signature(package.read_table).parameters
-    aside = {"row_names", "labels", "known", "weights", "missing_columns"}
+    aside = {"row_names", "labels", "known", "weights", "missing_columns", "count"}
     aside |= {each.name for each in fields(CaseOptions)} - {"keep"}
     assert OPTIONS.keys() - taken.keys() == aside
     assert {name: taken[name].default for name in OPTIONS.keys() - aside} == {

@@ -92,19 +92,22 @@ def test_totals_are_found_by_arithmetic_and_left_out(pckid, tmp_path, note):
     assert asked.fix == (Fix("skip_last", len(last)),)
     done = pckid("cluster", "t.csv", *CHEAP, "--yes")
     assert done.out == pckid("cluster", "plain.csv", *CHEAP).out
-    # The sum of one column alone is chance.
-    write(tmp_path / "t.csv", [HEADER, *measured(), [*sums[:2], 3.3]])
-    assert not pckid("inspect", "t.csv").told("extra rows")
+    # The sum of one column alone is chance, unless the row is named so.
+    for name, expected in (("R41", []), ("Sum", [(Fix("skip_last", 1),)])):
+        write(tmp_path / "t.csv", [HEADER, *measured(), [name, sums[1], 3.3]])
+        assert [each.fix for each in pckid("inspect", "t.csv").told("extra rows")] == expected
 
 
 def test_totals_of_some_columns_are_found(pckid, tmp_path):
     values = np.array([row[1:] for row in measured()])
     others = np.random.default_rng(1).normal(size=(40, 5)).round(2).tolist()
     rows = [[*row, *more] for row, more in zip(measured(), others, strict=True)]
-    total = ["Sum", *values.sum(axis=0).tolist()]
+    total = ["R41", *values.sum(axis=0).tolist()]
     write(tmp_path / "t.csv", [[*HEADER, *"cdefg"], *rows, [*total, *[""] * 5]])
     asked = pckid("inspect", "t.csv").only_told("extra rows")
-    assert asked.fix == (Fix("skip_last", 1),)
+    assert (asked.fix, asked.stops) == ((Fix("skip_last", 1),), True)
+    kept = pckid("cluster", "t.csv", *CHEAP, "--keep-rows")
+    assert (kept.code, kept.told("extra rows")) == (0, [])
     write(tmp_path / "t.csv", [[*HEADER, *"cdefg"], *rows, [*total, *[1.1] * 3, "", ""]])
     assert not pckid("inspect", "t.csv").told("extra rows")
 

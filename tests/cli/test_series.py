@@ -318,7 +318,7 @@ def test_options_that_do_not_go_together_are_refused(pckid, run):
         (["--group", "ndvi=ndvi_*"], "no column that is used is named as 'ndvi_*' says"),
     ]:
         assert words in run(*more).err
-    for more in (["--time", "date"], ["--bins", "2"], ["--out-long", "x.csv"]):
+    for more in (["--bins", "2"], ["--out-long", "x.csv"]):
         assert "add --case and --time" in pckid("cluster", "visits.csv", *more).err
     assert "--case needs --time" in pckid("cluster", "visits.csv", "--case", "patient").err
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -10,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import begin, close, steps
-from scipy.stats import norm
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import nbinom, norm, poisson
 
 from pckid import PCKID, load, save
 from pckid._utils.arrays import to_numpy
@@ -122,7 +125,73 @@ def codes(rng: np.random.Generator, group: np.ndarray) -> np.ndarray:
     return np.where(rng.random(len(group)) < 0.7, 2 * group, rng.integers(3, size=len(group)))
 
 
+def count_of(table: Table, params: Any, i: int, k: int) -> tuple[float, float, float, float]:
+    """A count, the mean of all rows and of component k, and the dispersion."""
+    model = table.column_model
+    scale, mean = model.count_scale[1], model.count_mean[1]
+    count, expected = (mean + scale * z for z in (table.values[i, 1], params.means[0, k, 1]))
+    return count, mean, expected, model.count_dispersion[1]
+
+
+def count_log_density(table: Table, params: Any, i: int, k: int) -> float:
+    count, mean, expected, dispersion = count_of(table, params, i, k)
+
+    def log_density(mu: float) -> float:
+        if dispersion == 0:
+            return poisson.logpmf(round(count), mu)
+        return nbinom.logpmf(round(count), 1 / dispersion, 1 / (1 + dispersion * mu))
+
+    return float(log_density(expected) - log_density(mean))
+
+
+def count_deviation(table: Table, params: Any, i: int, k: int) -> float:
+    count, _, expected, dispersion = count_of(table, params, i, k)
+    return (count - expected) ** 2 / (expected + dispersion * expected**2)
+
+
+def level_scores(shares: np.ndarray) -> np.ndarray:
+    """Integrate a standard Gaussian within levels of some shares."""
+    cuts = norm.ppf(np.concatenate([[0], np.cumsum(shares)[:-1], [1]]))
+    inside = [quad(lambda u: u * norm.pdf(u), *ends)[0] for ends in pairwise(cuts)]
+    return np.array(inside) / shares
+
+
+def ordinal_step(table: Table, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
+    shares = table.column_model.frequencies
+    scores, free = level_scores(shares), PRIOR * shares
+    for i, weight in enumerate(gamma):
+        code = table.codes[i, 0]
+        free = free + weight * (params.categories[0, k] if code < 0 else np.eye(len(shares))[code])
+    goal = float(free @ scores / free.sum())
+
+    def moved(theta: float) -> np.ndarray:
+        found = shares * np.exp(theta * scores)
+        return found / found.sum()
+
+    return moved(brentq(lambda theta: moved(theta) @ scores - goal, -30, 30, xtol=1e-13))
+
+
+def levels(rng: np.random.Generator, group: np.ndarray) -> np.ndarray:
+    return np.searchsorted([-0.5, 0.6, 1.4, 2.0], rng.normal(size=len(group)) + 1.3 * group)
+
+
 CASES = {
+    "count": Case(
+        lambda rng, group: rng.negative_binomial(3, 3 / (3 + np.exp(0.5 + 1.5 * group))),
+        count_log_density,
+        lambda params, k: params.means[0, k, 1:2],
+        shrunk_means((1,)),
+        count_deviation,
+        {"count_columns": [1]},
+    ),
+    "ordinal": Case(
+        levels,
+        category_log_density,
+        lambda params, k: params.categories[0, k],
+        ordinal_step,
+        surprise(category_log_density, lambda table, params, k: params.categories[0, k]),
+        {"ordinal_columns": [1]},
+    ),
     "number": Case(
         numbers(),
         gaussian_log_density,
@@ -252,11 +321,20 @@ def test_likelihood_times_prior_never_falls(name):
         last, params = now, steps(product, stats, params, 1, FLOOR)
 
 
+def whole_log_density(table: Table, params: Any, k: int, j: int) -> float:
+    """The log-density of a count that is no whole number, but for what all components share."""
+    count, _, mu, a = count_of(table, params, 0, k)
+    return float(count * np.log(mu / (1 + a * mu)) - np.log1p(a * mu) / a)
+
+
 def log_prior(table: Table, params: Any) -> float:
     """Add up what all rows' shares say of the probabilities of components."""
     model, total = table.column_model, 0.0
     if params.categories.shape[-1]:
         total += float(np.sum(model.frequencies * np.log(params.categories)))
+    for j in np.flatnonzero(model.count_scale if model.count_scale is not None else []):
+        middle = table._replace(values=np.zeros_like(table.values))
+        total += sum(whole_log_density(middle, params, k, j) for k in range(3))
     for j in np.flatnonzero(model.two_value_share if model.two_value_share is not None else []):
         share = model.two_value_share[j]
         chances = np.array([chance_of_higher(table, params, k, j) for k in range(3)])
@@ -405,7 +483,7 @@ def test_values_drawn_where_missing_spread_as_imputation_says(name):
     checked = model._draw(frame).rows.X[lacking]
     drawn = np.stack([one[:, 1] for one in complete_rows(kernel, checked, 600)])
     values, spread = (part.iloc[lacking]["x0"] for part in model.impute(frame))
-    if name == "category":
+    if "x0" in model.categories_:
         wanted = np.array([model.categories_["x0"].index(value) for value in values])
         np.testing.assert_allclose((drawn != wanted).mean(axis=0), spread, atol=0.08)
         return

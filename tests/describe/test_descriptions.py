@@ -190,3 +190,26 @@ def test_numbers_keep_their_signs(unit, written):
     values = np.repeat([[70.0], [71.0], [72.0], [10.0], [11.0], [12.0]], 5, axis=0)
     found = describe(values, np.repeat([0, 1], 15), names=["share"], dates={"share": unit})
     assert f"median {written}, elsewhere" in found[0]
+
+
+def test_what_a_single_row_says_of_a_large_cluster_is_no_profile(rng):
+    labels = np.repeat([0, 1], 100)
+    values = np.column_stack([rng.normal(size=200) + 8 * labels, np.full(200, np.nan)])
+    values[100:, 1], values[0, 1] = 0, 1  # a category that one row of the first cluster has
+    first = describe_all(values, labels, {1: ["usual", "rare"]})[0]
+    assert columns(first.gist) == columns(first.traits) == ["age"]
+    alone = describe_all(values[:, 1:], labels, {0: ["usual", "rare"]}, ["factor"])[0]
+    assert alone.traits == alone.gist == []
+
+
+def test_where_most_is_missing_the_rows_are_counted(rng):
+    labels = np.repeat([0, 1], 100)
+    values = (rng.normal(size=200) + 8 * labels)[:, None]
+    values[30:100] = np.nan
+    first, second = describe_all(values, labels, names=["age"])
+    assert [trait.numbers.endswith("in 30 of 100 rows") for trait in first.traits] == [True]
+    assert [" rows" in trait.numbers for trait in second.traits] == [False]
+    few = describe_all(values, np.zeros(200, int), names=["age"])[0]
+    assert columns(few.traits) == ["age"]
+    values[5:] = np.nan
+    assert describe_all(values, np.zeros(200, int), names=["age"])[0].traits == []

@@ -39,6 +39,13 @@ def test_nor_does_the_largest_of_many_categories(n_categories):
     assert exceeding(draw, (15, 30), 10, names) < MOST
 
 
+def test_rare_categories_in_few_rows_hardly_exceed_it_either():
+    def draw(rng, shape):
+        return (rng.random(shape) < 0.05) + 0.0
+
+    assert exceeding(draw, (6, 200), 10, ["usual", "rare"]) < MOST
+
+
 def test_more_columns_and_fewer_rows_reach_further():
     assert rank_noise(20, 40, 5) < rank_noise(20, 40, 50) < rank_noise(10, 20, 50)
     shares = np.array([0.2, 0.3, 0.5])

@@ -41,6 +41,7 @@ CASES = {
     "never found again": judged([0, 1, 2], recovery=[1.0, 1.0, 0.0]),
     "structure": judged([0, 0, 0]),
     "structure in two": judged([0, 0]),
+    "structure, doubtful": judged([0, 0, 0], recovery=[0.35, 0.0, 0.05]),
     "structure, one cluster": judged([0]),
     "none": judged([0], 0.5),
     "none, close": judged([0], 0.05),
@@ -60,7 +61,14 @@ def test_the_verdict_in_two_lines(golden):
 
 
 @pytest.mark.parametrize(
-    ("name", "mark"), [("groups", "✓"), ("doubtful", "?"), ("structure", "≈"), ("none", "✗")]
+    ("name", "mark"),
+    [
+        ("groups", "✓"),
+        ("doubtful", "?"),
+        ("structure", "≈"),
+        ("none", "✗"),
+        ("structure, doubtful", "?"),
+    ],
 )
 def test_a_tick_stands_only_where_groups_are_found_again(name, mark):
     assert mark_verdict(CASES[name]) == mark
@@ -77,3 +85,10 @@ def test_rows_can_be_sure_of_groups_alone():
     assert is_about_groups(None)
     assert not {name for name in sure if name.startswith(("none", "structure"))}
     assert {"groups", "doubtful", "unknown"} <= sure
+
+
+def test_low_shares_of_halves_read_alike_with_gaps_and_without():
+    again = [0.35, 0.0, 0.05]
+    with_gaps, without = judged([0, 1, 2], recovery=again), CASES["structure, doubtful"]
+    assert write_reason(with_gaps) == write_reason(without)
+    assert mark_verdict(with_gaps) == mark_verdict(without)

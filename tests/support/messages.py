@@ -16,7 +16,7 @@ from pckid.frontends.cli.words import SHELL
 from pckid.frontends.formats.findings import Doubt, Fact
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.frames import PYTHON
-from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as
+from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as, take_as_place
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions import QUESTIONS, write_advice, write_evidence
 
@@ -26,7 +26,8 @@ TAKEN = ColumnOptions(take_advice=True)
 WAYS = read_as("day", "day-first"), read_as("day", "month-first")
 PROBLEMS = [
     Doubt("nothing left", "day", stops=True),
-    Doubt("extra rows", "price", (41,), {"n_rows": 2}, (Fix("skip_last", 2),)),
+    Doubt("extra rows", "price", (41,), {"n_rows": 2, "n_all": 2, "names": []},
+            (Fix("skip_last", 2),)),
     Doubt("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
     Doubt("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
             (drop_column("town"),), True),
@@ -40,7 +41,8 @@ PROBLEMS = [
     Doubt("long tails", "bodywt", (), {"columns": ["bodywt", "brainwt"]}),
     Doubt("word for missing", "region", (), {"text": "NA", "n_cells": 43}),
     Doubt("places", "row", (), {"columns": ["row", "col"]},
-            (drop_column("row"), drop_column("col"))),
+            (take_as_place("row"), take_as_place("col"))),
+    Doubt("rows in order", "day", (), {"alike": 0.83}, (take_as_place("day"),)),
     Doubt("same order", "awake", (), {"pairs": [("sleep_total", "awake", -1.0)]}),
 ]  # fmt: skip
 NOTES = [

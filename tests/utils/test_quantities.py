@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from pckid._utils.quantities import write_quantity
+from pckid._utils.quantities import in_reach, quantiles, write_quantity
 
 
 @pytest.mark.parametrize("days", [0.0, 0.25, 19783.0, 19783.5625, -1.0, -0.5, 365_000.75])
@@ -32,3 +32,15 @@ def test_times_are_hours_and_minutes(hours, text):
 )  # fmt: skip
 def test_numbers_and_what_is_none(value, kind, text):
     assert write_quantity(value, kind) == text
+
+
+def test_quantiles_of_huge_numbers_are_theirs(rng):
+    values = rng.normal(size=50)
+    q = [0.0, 0.25, 0.5, 0.75, 1.0]
+    np.testing.assert_array_equal(quantiles(values, q), np.quantile(values, q))
+    huge = values / np.abs(values).max() * 1.7e308
+    expected = np.quantile(huge / 4, q) * 4  # warnings are errors
+    np.testing.assert_allclose(quantiles(huge, q), expected)
+    assert np.isnan(quantiles(values[:0], q)).all()
+    scaled, factor = in_reach(np.column_stack([values, huge]))
+    np.testing.assert_array_equal(scaled * factor, np.column_stack([values, huge]))

@@ -36,7 +36,7 @@ def _given_pairs(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def as_arguments(options: Iterable[tuple[str, Any]]) -> str:
     """Write names and values of options; what is to drop in one, and last, if that is safe."""
     options = list(options)
-    for option in ("drop_rows", "drop"):
+    for option in ("drop_rows", "drop", "place"):
         drops = [str(value) for key, value in options if key == option]
         if drops and all("," not in name and name == name.strip() for name in drops):
             options = [pair for pair in options if pair[0] != option] + [(option, ",".join(drops))]

@@ -11,6 +11,27 @@ _BEFORE = "$£¥₹₩₪₱"  # currencies that stand before the number
 _FARTHEST = 3_000_000  # days: dates from about the year -6000 to 10000
 
 
+HUGE = 1e300
+"""Differences, sums and squares of larger numbers may be no floats."""
+
+
+def in_reach(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scale columns (n, ...) of huge numbers by a power of two, which loses no digit.
+
+    Returned with what to multiply them by to have them back (...).
+    """
+    factor = np.where((np.abs(values) > HUGE).any(axis=0), 2.0**30, 1.0)
+    return values / factor, factor
+
+
+def quantiles(values: np.ndarray, q: list[float]) -> np.ndarray:
+    """Compute quantiles (len(q),) of numbers (n,); NaN of none."""
+    if not len(values):
+        return np.full(len(q), np.nan)
+    values, factor = in_reach(values)
+    return np.quantile(values, q) * factor
+
+
 def write_quantity(value: float, form: str | None = None) -> str:
     """Write a value of a column, with four figures that count; a dash for what is no number.
 

@@ -20,7 +20,7 @@ from pckid.columns.base import Measured
 from pckid.columns.log_number import NO_LOG, take_logs
 from pckid.input.known import KnownMembers, find_known, join_known
 from pckid.input.sample import keys, smallest
-from pckid.input.table import MIN_HALF_RANGE, Scaling, pick_shifts
+from pckid.input.table import MIN_HALF_RANGE, NONE_ASKED, Scaling, pick_shifts, place_asked
 
 
 class Survey(NamedTuple):
@@ -37,14 +37,18 @@ class Survey(NamedTuple):
     # Of columns whose logarithms may be taken, the moments of log x and of log(1 + x)
     logs: Mapping[int, tuple[Moments, Moments]] = {}
 
-    def scaling(self, shifts: np.ndarray | None = None) -> Scaling:
+    def scaling(
+        self,
+        shifts: np.ndarray | None = None,
+        asked: Mapping[str, Mapping[int, str]] = NONE_ASKED,
+    ) -> Scaling:
         """Measure the columns that vary, some by their logarithms: see `logarithms`."""
         found = Moments(*(part.copy() for part in self.moments))
         for j, both in self.logs.items():
             if shifts is not None and shifts[j] != NO_LOG:
                 for whole, part in zip(found, both[int(shifts[j])], strict=True):
                     whole[j] = part[0]
-        measured = scaling(found, self.categories)
+        measured = scaling(found, self.categories, asked)
         return measured._replace(shifts=pick_shifts(shifts, measured.kept))
 
     def without(self, columns: list[int]) -> Survey:
@@ -192,10 +196,15 @@ def combine(a: Moments, b: Moments) -> Moments:
     return Moments(count, low, high, magnitude, mean, squares, extreme)
 
 
-def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyType({})) -> Scaling:
+def scaling(
+    found: Moments,
+    categories: Mapping[int, np.ndarray] = MappingProxyType({}),
+    asked: Mapping[str, Mapping[int, str]] = NONE_ASKED,
+) -> Scaling:
     """Turn moments into centres and spreads of the columns that vary.
 
-    `categories` are the columns of categories, and how often each of these occurs.
+    `categories` are the columns of categories, and how often each of these occurs; columns are
+    `asked` to be of a kind by its name.
     """
     varies = found.high / 2 - found.low / 2 > MIN_HALF_RANGE
     kept = np.setdiff1d(np.flatnonzero(varies), list(categories))
@@ -203,9 +212,13 @@ def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyT
     magnitude = found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
     useful = {j: counts for j, counts in sorted(categories.items()) if len(counts) > 1}
-    measured = Measured(low, high, found.mean[kept], found.extreme[kept], list(useful.values()))
-    center, chosen = found.mean[kept] * magnitude, np.array(list(useful), dtype=np.int64)
-    return Scaling(center, spread * magnitude, kept, chosen, kinds.measure(measured))
+    chosen = np.array(list(useful), dtype=np.int64)
+    measured = Measured(
+        low, high, found.mean[kept], found.extreme[kept], list(useful.values()), magnitude, spread,
+        place_asked(asked, np.concatenate([kept, chosen])),
+    )  # fmt: skip
+    model = kinds.measure(measured)
+    return Scaling(found.mean[kept] * magnitude, spread * magnitude, kept, chosen, model)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,13 @@ class Measured(NamedTuple):
     extreme: np.ndarray | None
     # how much the rows of each category count, for each column of categories
     counts: list[np.ndarray]
+    # (n_features,), of columns of numbers: the largest magnitudes, and the standard deviations in
+    # units of these
+    magnitude: np.ndarray
+    spread: np.ndarray
+    # by the name of a kind, columns that were asked to be of it, and how errors call them: places
+    # among all columns, numbers before categories
+    asked: Mapping[str, Mapping[int, str]] = MappingProxyType({})
 
 
 class Numbers(NamedTuple):
@@ -75,6 +83,7 @@ class Kind(ABC):
     """What all kinds of columns say of themselves."""
 
     name: str
+    parameter: str | None = None  # of an estimator, which lists columns of the kind
 
     @property
     @abstractmethod
@@ -130,12 +139,20 @@ class CategoryKind(Kind):
     """A kind of columns of categories, each of which has an indicator e, zero where missing."""
 
     @abstractmethod
+    def mine(self, model: ColumnModel) -> Array | None:
+        """Find the categories of columns of the kind (n_categories,), bool; None if there are none.
+
+        What is computed for categories of other kinds is not used.
+        """
+
+    @abstractmethod
     def distances(
-        self, model: ColumnModel, n_columns: int, indicators: Array
-    ) -> tuple[Array, Array]:
+        self, model: ColumnModel, n_columns: int, found: tuple[Array, Any]
+    ) -> tuple[Array, Any]:
         """Fill in what is missing (..., n_categories), and find what distances multiply by.
 
-        The factors (n_categories,) make squared distances compare with those in other columns.
+        The factors (n_categories,) make squared distances compare with those in other columns. What
+        was found are the indicators and no factors, or what categories without an order have.
         """
 
     @abstractmethod
@@ -143,10 +160,11 @@ class CategoryKind(Kind):
         """Compute what the log-density multiplies e by, from probabilities (m, g, n_categories)."""
 
     @abstractmethod
-    def update(self, model: ColumnModel, n_rows: Array, counts: Array) -> Array:
+    def update(self, model: ColumnModel, n_rows: Array, found: Array) -> Array:
         """Turn counts (m, g, n_categories) into probabilities; components have `n_rows` (m, g, 1).
 
-        In the counts a missing category counts as the probabilities that the component had.
+        In the counts a missing category counts as the probabilities that the component had. Kinds
+        that have columns of their own find those of categories without an order.
         """
 
     @abstractmethod

@@ -28,16 +28,21 @@ class Category(CategoryKind):
         shares = np.concatenate([np.zeros(0), *(each / each.sum() for each in raised)])
         return {"column": column, "frequencies": shares}
 
+    def mine(self, model: ColumnModel) -> Array | None:
+        """Find none by themselves: they are what is left."""
+        return None
+
     def distances(
-        self, model: ColumnModel, n_columns: int, indicators: Array
-    ) -> tuple[Array, Array]:
+        self, model: ColumnModel, n_columns: int, found: tuple[Array, Any]
+    ) -> tuple[Array, Any]:
         """Take shares for what is missing, and 1/√(1 − Σ p²).
 
         Two rows drawn at random are at a squared distance of 2 on average, as in a standardised
         column of numbers.
         """
+        indicators, _ = found
         xp, column, shares = namespace(indicators), model.column, model.frequencies
-        belongs = xp.astype(_columns_of(model, n_columns), indicators.dtype)
+        belongs = xp.astype(match_columns(model, n_columns), indicators.dtype)
         scale = take_along(1 / xp.sqrt(1 - belongs @ (shares * shares)), column)
         missing = take_along(1 - indicators @ xp.matrix_transpose(belongs), column, axis=-1)
         return indicators + missing * shares, scale
@@ -46,9 +51,9 @@ class Category(CategoryKind):
         """Compute log p."""
         return namespace(chances).log(chances)
 
-    def update(self, model: ColumnModel, n_rows: Array, counts: Array) -> Array:
+    def update(self, model: ColumnModel, n_rows: Array, found: Array) -> Array:
         """Share the rows out among the categories, and the prior's part of a row."""
-        return (counts + PRIOR_ROWS * model.frequencies) / (n_rows + PRIOR_ROWS)
+        return (found + PRIOR_ROWS * model.frequencies) / (n_rows + PRIOR_ROWS)
 
     def variance(self, model: ColumnModel, chances: Array) -> Array:
         """Compute p (1 − p)."""
@@ -58,7 +63,7 @@ class Category(CategoryKind):
         """Compute log p, and the entropy H of each column: 1 − 2 log p − 2 H."""
         xp = namespace(chances)
         logs = xp.log(chances)
-        own = xp.astype(_columns_of(model, n_columns), chances.dtype)
+        own = xp.astype(match_columns(model, n_columns), chances.dtype)
         return [logs, -own @ (chances * logs)]
 
     def draw(self, chances: np.ndarray, uniform: Callable[[], np.ndarray]) -> np.ndarray:
@@ -72,7 +77,7 @@ def pick(chances: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     return np.minimum(passed.sum(axis=1), chances.shape[1] - 1)
 
 
-def _columns_of(model: ColumnModel, n_columns: int) -> Array:
+def match_columns(model: ColumnModel, n_columns: int) -> Array:
     """Find which categories belong to each column (n_columns, n_categories), bool."""
     xp, column = namespace(model.column), model.column
     index = xp.arange(n_columns, dtype=column.dtype, device=device_of(column))

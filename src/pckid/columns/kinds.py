@@ -18,16 +18,18 @@ from pckid.columns.base import (
     Stored,
 )
 from pckid.columns.category import Category
+from pckid.columns.count import Count
 from pckid.columns.log_number import LogNumber
 from pckid.columns.model import ColumnModel
 from pckid.columns.number import Number
 from pckid.columns.one_hot import OneHot
+from pckid.columns.ordinal import Ordinal
 from pckid.columns.two_values import TwoValues
 
 _NUMBER, _CATEGORY = Number(), Category()
 # What all columns of numbers are unless one of the later kinds says that they are its own.
-NUMBER_KINDS: tuple[NumberKind, ...] = (_NUMBER, LogNumber(), TwoValues(), OneHot())
-CATEGORY_KINDS: tuple[CategoryKind, ...] = (_CATEGORY,)
+NUMBER_KINDS: tuple[NumberKind, ...] = (_NUMBER, LogNumber(), Count(), TwoValues(), OneHot())
+CATEGORY_KINDS: tuple[CategoryKind, ...] = (_CATEGORY, Ordinal())
 KINDS = (*NUMBER_KINDS, *CATEGORY_KINDS)
 
 
@@ -53,6 +55,14 @@ def only_higher_tells(model: ColumnModel, n_features: int) -> np.ndarray:
 def others(model: ColumnModel) -> list[NumberKind]:
     """List the kinds that some columns of numbers are of, beside numbers as such."""
     return [kind for kind in NUMBER_KINDS[1:] if kind.mine(model) is not None]
+
+
+def other_categories(model: ColumnModel) -> list[CategoryKind]:
+    """List the kinds that some columns of categories are of, beside those without an order.
+
+    They have distances and an update of their own: the probabilities of categories tell all else.
+    """
+    return [kind for kind in CATEGORY_KINDS[1:] if kind.mine(model) is not None]
 
 
 def number_distances(model: ColumnModel, x: Array) -> Array:
@@ -109,7 +119,10 @@ def category_distances(
     model: ColumnModel, n_columns: int, indicators: Array
 ) -> tuple[Array, Array]:
     """Fill in indicators (..., n_categories), and find what to multiply them by (n_categories,)."""
-    return _CATEGORY.distances(model, n_columns, indicators)
+    found = _CATEGORY.distances(model, n_columns, (indicators, None))
+    for kind in other_categories(model):
+        found = kind.distances(model, n_columns, found)
+    return found
 
 
 def category_coefficients(model: ColumnModel, chances: Array) -> Array:
@@ -119,7 +132,10 @@ def category_coefficients(model: ColumnModel, chances: Array) -> Array:
 
 def update_categories(model: ColumnModel, n_rows: Array, counts: Array) -> Array:
     """Turn counts (m, g, n_categories) into probabilities; components have `n_rows` (m, g, 1)."""
-    return _CATEGORY.update(model, n_rows, counts)
+    found = _CATEGORY.update(model, n_rows, counts)
+    for kind in other_categories(model):
+        found = kind.update(model, n_rows, found)
+    return found
 
 
 def category_variances(model: ColumnModel, chances: Array) -> Array:

@@ -25,6 +25,7 @@ class LogNumber(Number):
     """
 
     name = "log number"
+    parameter = "log_columns"
 
 
 def find_shifts(low: np.ndarray, logs: Mapping[int, str]) -> np.ndarray:

@@ -32,6 +32,14 @@ class ColumnModel(NamedTuple):
     one_hot_weight: Array | None = None
     # (n_columns,), how many times the log-density of a column counts; None: all count once
     weights: Array | None = None
+    # (n_features,) each, of columns of counts, 0 in others: what their numbers were divided by, the
+    # means of all rows, and the dispersion within a component; None where there are no counts
+    count_scale: Array | None = None
+    count_mean: Array | None = None
+    count_dispersion: Array | None = None
+    # (n_categories,), where levels lie in columns of ordered categories, from 1 for the lowest to 2
+    # for the highest, 0 in other columns; None where no categories have an order
+    levels: Array | None = None
 
     @property
     def values_held(self) -> Array | None:
@@ -54,16 +62,25 @@ class ColumnModel(NamedTuple):
         parts: Any = (part if part is None else to_numpy(part) for part in self)
         return ColumnModel(*parts)
 
-    def as_numbers(self, these: np.ndarray) -> ColumnModel:
-        """Let columns of two values (n_features,), bool, count as numbers; on the host."""
+    def in_groups(self, these: np.ndarray, scale: np.ndarray) -> ColumnModel:
+        """Let columns of two values (n_features,), bool, count as numbers; on the host.
+
+        Numbers are divided by another `scale` (n_features,) then.
+        """
+        model = self
+        if self.count_scale is not None:
+            is_count = to_numpy(self.count_scale) > 0
+            model = model._replace(count_scale=np.where(is_count, scale, 0.0))
         if self.two_value_share is None:
-            return self
+            return model
         share = np.where(these, 0.0, to_numpy(self.two_value_share))
-        return self._replace(two_value_share=share if share.any() else None)
+        return model._replace(two_value_share=share if share.any() else None)
 
     def upright(self, columns: slice) -> ColumnModel:
         """Take some columns of numbers, as vectors that stand upright (n, 1)."""
-        names = ("two_value_share", "one_hot_weight")
+        names = (
+            "two_value_share", "one_hot_weight", "count_scale", "count_mean", "count_dispersion",
+        )  # fmt: skip
         parts: dict[str, Any] = {name: getattr(self, name) for name in names}
         return self._replace(**{k: v[columns][:, None] for k, v in parts.items() if v is not None})
 

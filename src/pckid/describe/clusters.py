@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from pckid._utils.quantities import quantiles
 from pckid.describe.categories import CategoryFeature, compare_categories
 from pckid.describe.noise import rank_noise
 from pckid.describe.rows import used_columns
@@ -102,12 +103,11 @@ def _compare_numbers(
     values, groups = column[seen], labels[seen]
     distinct, ranks = np.unique(values), rankdata(values)
     parts = [values[groups == cluster] for cluster in range(n_clusters)]
-    medians = np.array([np.median(part) if len(part) else np.nan for part in parts])
+    medians = np.array([quantiles(part, [0.5])[0] for part in parts])
     for cluster, own in enumerate(parts):
         others, n_missing = values[groups != cluster], int(sizes[cluster]) - len(own)
-        quartiles = np.quantile(own, [0.25, 0.5, 0.75]) if len(own) else np.full(3, np.nan)
-        low, middle, high = quartiles.tolist()
-        outside = float(np.median(others)) if len(others) else np.nan
+        low, middle, high = quantiles(own, [0.25, 0.5, 0.75]).tolist()
+        outside = float(quantiles(others, [0.5])[0])
         chance = _chance_higher(ranks[groups == cluster], len(others))
         item = ClusterFeature(feature, len(own), n_missing, low, middle, high, outside, chance)
         item = item._replace(n_outside=len(others))
@@ -123,8 +123,8 @@ def _compare_numbers(
                     for side in (below, above)
                 )
                 item = item._replace(
-                    median_below=float(np.median(below)),
-                    median_above=float(np.median(above)),
+                    median_below=float(quantiles(below, [0.5])[0]),
+                    median_above=float(quantiles(above, [0.5])[0]),
                     chance_between=min(higher, 1 - lower),
                     n_beside=min(len(below), len(above)),
                 )

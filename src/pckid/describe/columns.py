@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pckid._utils.quantities import quantiles
 from pckid.input.table import find_patterns
 
 
@@ -37,7 +38,7 @@ class Patterns(NamedTuple):
 def summarise_column(name: str, values: np.ndarray) -> ColumnSummary:
     """Count and summarise the observed values of a column (n_samples,), NaN where missing."""
     seen = values[np.isfinite(values)]
-    quartiles = np.quantile(seen, [0, 0.25, 0.5, 0.75, 1]) if len(seen) else np.full(5, np.nan)
+    quartiles = quantiles(seen, [0, 0.25, 0.5, 0.75, 1])
     n_missing = int(np.isnan(values).sum())
     n_distinct = len(np.unique(seen))
     return ColumnSummary(name, len(values) - n_missing, n_missing, n_distinct, *quartiles.tolist())

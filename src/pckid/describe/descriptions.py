@@ -7,12 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._utils.quantities import write_quantity
-from pckid._utils.text import brief
+from pckid._utils.text import brief, counted
 from pckid.describe.categories import CategoryFeature
 from pckid.describe.clusters import CLEAR, Feature
 
 N_SHOWN = 3
 _NOTABLE = 0.25
+# A 95 % interval of a median, or of a share of all, needs so many rows of a sample.
+_MIN_SAMPLE = 6
+_MANY_MISSING = 0.5
 _DATES = ("date", "datetime")
 
 Named = Sequence[tuple[str, Feature]]
@@ -97,7 +100,7 @@ def describe_cluster(
         if told and told[0][0] not in [name for name, _ in strong]:
             gist = [*traits[: N_SHOWN - 1], _contrast(*told[0], forms, "", other)]
         return ClusterDescription("Stands out by", traits, other, differences, gist, True)
-    observed = [pair for pair in features if pair[1].n_observed]
+    observed = [pair for pair in features if _is_supported(pair[1])]
     typical = [_typical(*pair, forms) for pair in observed[:N_SHOWN]]
     gist = [_contrast(*pair, forms, "", other) for pair in told[:N_SHOWN]]
     if n_clusters == 1:
@@ -115,14 +118,35 @@ def _beyond_noise(features: Named, least: float, n_columns: int) -> list[tuple[s
     return [
         (name, item)
         for name, item in features
-        if item.distinctness >= max(least, item.noise(n_columns))
+        if _is_supported(item) and item.distinctness >= max(least, item.noise(n_columns))
     ]
+
+
+def _is_supported(item: Feature) -> bool:
+    """Whether the values seen say something of a cluster: all do, or enough of a sample."""
+    return item.n_observed >= (_MIN_SAMPLE if item.n_missing else 1)
+
+
+def _counted(trait: Trait, item: Feature) -> Trait:
+    """Add to the numbers how many rows they are from, where most have no value."""
+    if item.share_missing <= _MANY_MISSING:
+        return trait
+    n_rows = item.n_observed + item.n_missing
+    n_seen = f"in {item.n_observed:,} of {counted(n_rows, 'row')}"
+    return trait._replace(numbers=f"{trait.numbers}, {n_seen}" if trait.numbers else n_seen)
 
 
 def _contrast(
     name: str, item: Feature, forms: Forms, where: str = "elsewhere", other: int | None = None
 ) -> Trait:
     """Describe how a column differs from that of the other rows, or from those of one cluster."""
+    return _counted(_contrast_values(name, item, forms, where, other), item)
+
+
+def _contrast_values(
+    name: str, item: Feature, forms: Forms, where: str, other: int | None
+) -> Trait:
+    """Describe the difference by what values there are."""
     form = forms.get(name)
     than = () if other is None else (Phrase(" than "), Phrase(str(other), "cluster"))
     if isinstance(item, CategoryFeature):
@@ -165,6 +189,10 @@ def _contrast_shares(name: str, value: str, inside: float, outside: float, where
 
 
 def _typical(name: str, item: Feature, forms: Forms) -> Trait:
+    return _counted(_typical_values(name, item, forms), item)
+
+
+def _typical_values(name: str, item: Feature, forms: Forms) -> Trait:
     if isinstance(item, CategoryFeature):
         category, share, _ = item.common[0]
         words = Phrase(name, "name"), Phrase(" mostly "), Phrase(str(category), "name")

@@ -32,14 +32,16 @@ def share_noise(shares: np.ndarray, n_inside: int, n_outside: int, n_columns: in
     With shares (n_categories,) in all rows, a category of share p adds √(2/π) times the standard
     deviation √(p (1 − p) (1/n + 1/m)) to twice its mean. One row changes it by no more than 1/n or
     1/m, so that it exceeds its mean as a normal variable of variance (1/n + 1/m) / 4 would, or less
-    (McDiarmid 1989). Two categories differ alike, so that theirs is the difference of one share.
+    (McDiarmid 1989). Two categories differ alike, so that theirs is the difference of one share; a
+    rare category in few rows is skewed, which the quantile of Cornish and Fisher (1938) allows for.
     """
     if n_inside * n_outside == 0:
         return math.inf
     unit, z = math.sqrt(1 / n_inside + 1 / n_outside), _quantile(n_columns)
     deviations = np.sqrt(shares * (1 - shares)) * unit
     if np.count_nonzero(shares) <= 2:
-        return z * float(deviations.max(initial=0.0))
+        skewed = np.abs((1 - 2 * shares) * (1 / n_inside - 1 / n_outside)) * (z**2 - 1) / 6
+        return float((z * deviations + skewed * (deviations > 0)).max(initial=0.0))
     return float(deviations.sum()) * math.sqrt(2 / math.pi) / 2 + z * unit / 2
 
 

@@ -106,6 +106,7 @@ class EnsembleEstimator(
 
     _categories: dict[int, list[Any]]
     categories_: dict[Any, list[Any]]
+    _ordinal: dict[int, str]
     _column_groups: Mapping[str, list[int]]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -127,6 +128,8 @@ class EnsembleEstimator(
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"}), "array-like"],
         "log_columns": ["array-like", str, None],
+        "count_columns": ["array-like", str, None],
+        "ordinal_columns": ["array-like", Mapping, str, None],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -151,6 +154,8 @@ class EnsembleEstimator(
         categorical_features: Any = None,
         missingness: Any = "ignorable",
         log_columns: Any = None,
+        count_columns: Any = None,
+        ordinal_columns: Any = None,
         dtype: str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -171,6 +176,8 @@ class EnsembleEstimator(
         self.categorical_features = categorical_features
         self.missingness = missingness
         self.log_columns = log_columns
+        self.count_columns = count_columns
+        self.ordinal_columns = ordinal_columns
         self.dtype = dtype
         self.device = device
         self.random_state = random_state
@@ -367,7 +374,12 @@ class EnsembleEstimator(
                 "predict the others."
             )
         names = getattr(rows.template, "column_names", None)
-        self._categories, self._labels_in = dict(rows.categories), None
+        self._categories, self._labels_in, self._ordinal = dict(rows.categories), None, {}
+        if self.ordinal_columns is not None:
+            raise ValueError(
+                "ordinal_columns needs a table in memory, but X comes in blocks. Fit on a sample "
+                "of its rows in memory, then predict the others."
+            )
         self.categories_ = {names[j] if names else j: each for j, each in rows.categories.items()}
         informative = self._informative
         if informative or (self.categorical_features is not None and not rows.categories):

@@ -189,9 +189,10 @@ def fill_in(
     center, scale = (to_numpy(part) for part in (scaling.center, scaling.scale))
     n_numbers = len(scaling.kept)
     shifts = None if scaling.shifts is None else to_numpy(scaling.shifts)
-    numbers = undo_logs(means[:, :n_numbers] * scale + center, shifts)
+    numbers = undo_logs(_in_floats(means[:, :n_numbers], scale, center), shifts)
     _put(values, missing, scaling.kept, numbers)
-    _put(spread, missing, scaling.kept, spreads * scale * slopes(numbers, shifts))
+    spreads = _in_floats(spreads, scale, np.zeros_like(scale))
+    _put(spread, missing, scaling.kept, spreads * slopes(numbers, shifts))
     column = to_numpy(scaling.column_model.column)
     chances = means[:, n_numbers:]
     for place, source in enumerate(scaling.categorical):
@@ -199,6 +200,14 @@ def fill_in(
         _put(values, missing, [source], mine.argmax(axis=1)[:, None])
         _put(spread, missing, [source], 1 - mine.max(axis=1)[:, None])
     return (_named(values, categories) if categories else values), spread
+
+
+def _in_floats(values: np.ndarray, scale: np.ndarray, center: np.ndarray) -> np.ndarray:
+    """Compute values · scale + center, or the largest float; by halves, as those of both may be."""
+    with np.errstate(over="ignore"):
+        half = values * (scale / 2) + center / 2
+    most = np.finfo(np.float64).max / 2
+    return 2 * np.clip(half, -most, most)
 
 
 def _put(target: np.ndarray, missing: np.ndarray, columns: Any, found: np.ndarray) -> None:

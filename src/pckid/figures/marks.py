@@ -154,8 +154,10 @@ class Panel:
         """Turn places in units of the axes into pixels from the left and from the top."""
         (x0, x1), (y0, y1) = self.domains
         left, top, width, height = self.box
-        across = left + (np.asarray(x, float) - x0) * (width / ((x1 - x0) or 1))
-        down = top + (y1 - np.asarray(y, float)) * (height / ((y1 - y0) or 1))
+        # By halves: the difference of two huge numbers of opposite sign would overflow.
+        across, down = np.asarray(x, float) / 2 - x0 / 2, y1 / 2 - np.asarray(y, float) / 2
+        across = left + across * (width / ((x1 / 2 - x0 / 2) or 1))
+        down = top + down * (height / ((y1 / 2 - y0 / 2) or 1))
         return across, down
 
 

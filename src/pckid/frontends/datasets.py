@@ -28,7 +28,17 @@ from pckid.frontends.tables.prepared import Prepared
 
 _SAMPLE_ROWS = 100_000
 # What a table in memory can be read by, and a data set cannot.
-_NOT_HERE = ("categorical", "numbers", "dates", "limits", "weights", "lines", "ignore_case")
+_NOT_HERE = (
+    "categorical",
+    "ordinal",
+    "numbers",
+    "dates",
+    "limits",
+    "weights",
+    "place",
+    "lines",
+    "ignore_case",
+)
 _NOR = ("sheet", "skip_below", "skip_last", "drop_rows", "fallback_encoding")
 _INSTEAD = (
     "Write it as Parquet with columns of numbers and of texts, or cluster a sample of its rows and "

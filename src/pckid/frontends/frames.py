@@ -55,9 +55,10 @@ class TableFrame(NamedTuple):
 
 
 _OFFERED = (
-    "na_values", "numbers", "dates", "columns", "drop", "categorical", "not_missing",
+    "na_values", "numbers", "dates", "columns", "drop", "categorical", "ordinal", "place",
+    "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
-    "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows",
+    "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
 
@@ -138,11 +139,17 @@ def _to_frame(prepared: Prepared) -> Any:
     One of pandas carries in its `attrs` what a report says of the file.
     """
     if importlib.util.find_spec("pandas") is None:
-        return prepared.frame
+        frame, places = prepared.frame, prepared.positions
+        for name in places.column_names if places is not None else ():
+            frame = frame.append_column(name, places.column(name))
+        return frame
     import pandas as pd
 
     texts = {name: pd.Categorical(cells) for name, cells in prepared.texts.items()}
-    frame = pd.DataFrame(dict(zip(prepared.names, prepared.X.T, strict=True)) | texts)
+    for name, levels in prepared.levels.items():
+        texts[name] = pd.Categorical(prepared.texts[name], categories=levels, ordered=True)
+    columns = dict(zip(prepared.names, prepared.X.T, strict=True)) | texts
+    frame = pd.DataFrame(columns | dict(prepared.places or {}))
     if prepared.row_names is not None:
         cells = prepared.table.data.column(prepared.row_names).to_pylist()
         frame.index = pd.Index(cells, name=prepared.row_names)

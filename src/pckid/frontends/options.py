@@ -24,9 +24,14 @@ class Fix(NamedTuple):
         """What is chosen, whatever the column: "category", "-9" of "age=-9"."""
         if not self.column or not isinstance(self.value, str):
             return self.value
-        if self.option in ("drop", "categorical"):
-            return {"drop": "drop", "categorical": "category"}[self.option]
+        if self.option in ("drop", "categorical", "ordinal", "count", "place"):
+            return {"categorical": "category"}.get(self.option, self.option)
         return self.value.removeprefix(f"{self.column}=")
+
+
+def take_as_place(name: str) -> Fix:
+    """Take a column as one that says where or when each row is."""
+    return Fix("place", name, name)
 
 
 def drop_column(name: str) -> Fix:
@@ -185,6 +190,15 @@ class ColumnOptions(_Fixed):
         "Columns of numbers that are codes of categories.",
         shows="NAMES",
     )
+    ordinal: tuple[str, ...] = _option(
+        (),
+        "Columns whose categories, or whole numbers, are levels of a scale, such as answers and "
+        "stages; pain=none<mild<severe gives their order where it is not known.",
+        shows="NAMES",
+    )
+    count: tuple[str, ...] = _option(
+        (), "Columns of counts: events, visits, animals.", shows="NAMES"
+    )
     na_values: tuple[str, ...] = _option(
         (), "Further contents of cells that mean missing, such as -9999, or age=-9 in one column. "
         "Empty cells, NA, null, ? and the like always do.",
@@ -195,6 +209,9 @@ class ColumnOptions(_Fixed):
         "column.", label="Cells that are values, though they often mean missing",
         shows="[NAME=]TEXT",
     )  # fmt: skip
+    keep_rows: bool = _option(
+        False, "All rows are data, also those that look like totals: nothing is asked about them."
+    )
     ignore_case: bool = _option(
         False, "Whether categories that differ in capitals and blanks only are one: f and F."
     )
@@ -216,7 +233,7 @@ class ColumnOptions(_Fixed):
     row_names: str | None = _option(None, "Column that names the rows; not used.", shows="NAME")
     labels: str | None = _option(
         None,
-        "Column with known groups: compared with the clusters, not used.",
+        "Column of known groups: compared with clusters.",
         shows="NAME",
     )
     known: str | None = _option(
@@ -225,8 +242,13 @@ class ColumnOptions(_Fixed):
         shows="NAME",
     )
     weights: str | None = _option(
-        None, "Column that says how much each row counts, as in a survey.", shows="NAME"
+        None, "Column of how much each row counts, in a survey.", shows="NAME"
     )
+    place: tuple[str, ...] = _option(
+        (), "Columns of where or when each row is, such as lat,lon or a date. `order`: its place "
+        "in the table.",
+        shows="NAMES",
+    )  # fmt: skip
     lines: CaseOptions | None = None  # where the rows are lines of cases
     decimal: str | None = None  # the decimal separator, where it is known for sure
     take_advice: bool = _option(False, "Do what `pckid inspect` advises, instead of asking.")

@@ -23,6 +23,9 @@ from pckid.frontends.tables.choosing import (
     choose_columns,
     find_unmatched,
     match_known_categories,
+    named_columns,
+    order_levels,
+    read_places,
     read_rules,
     read_weight_column,
     use_known_columns,
@@ -102,6 +105,7 @@ def _changes(fix: Fix, table: FileTable, options: ColumnOptions) -> bool:
 def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None = None) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
+    options = replace(options, count=tuple(named_columns(table, options.count, "count")))
     rules = read_rules(table, options)
     read, numeric = names + options.times, names if known else ()
     readings, columns = read_columns(table, read, rules, options.times, numeric)
@@ -139,14 +143,16 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     else:
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
+    levels = {} if known else order_levels(table, options, columns.counts)
     weights = None
     if options.weights is not None:
         weights = read_weight_column(table, options.weights, rules.missing)
+    places = read_places(table, options.place, rules) if options.place else None
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
         columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
         (*_notes(left_out, readings), *facts, *joined), tuple(problems),
-        weights,
+        weights, places, levels=levels,
     )  # fmt: skip
 
 

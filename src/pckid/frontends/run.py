@@ -91,7 +91,11 @@ def fit_clusters(
 
     Clusters of a table in memory may be numbered `like` those of an earlier model.
     """
-    estimator.set_params(categorical_features=[*prepared.counts] or None)
+    estimator.set_params(
+        categorical_features=[*prepared.counts] or None,
+        ordinal_columns=dict(prepared.levels) or estimator.ordinal_columns,
+        count_columns=prepared.count_columns or estimator.count_columns,
+    )
     # Codes in a table in memory are asked about; the rows of a data set have not been seen before.
     heard = () if rows is None else (SentinelWarning,)
     with watch() as advance, without_own_words(*heard):
@@ -102,10 +106,13 @@ def fit_clusters(
         if rows is not None:
             estimator.fit(rows)
         else:
-            known, weights, groups = prepared.known, prepared.weights, prepared.groups
-            estimator.fit(
-                prepared.frame, known=known, sample_weight=weights, groups=groups, like=like
-            )
+            how: dict[str, Any] = {
+                "known": prepared.known,
+                "sample_weight": prepared.weights,
+                "like": like,
+            }
+            how |= {"groups": prepared.groups, "positions": prepared.positions}
+            estimator.fit(prepared.frame, **how)
         if counter:
             estimator.set_callbacks()
     names = ("labels_", "confidence_", "outlier_score_") if rows is None else ()
@@ -161,6 +168,7 @@ class Clustering:
 
             if self.rows is None:
                 frame, how["groups"] = self.prepared.frame, self.prepared.groups
+                how["positions"] = self.prepared.positions
                 found = assess(self.estimator, frame, advance=advance, **how)
             else:
                 # Quick fits: sending them to the workers of a scheduler would take longer.

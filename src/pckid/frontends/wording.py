@@ -24,6 +24,7 @@ LEFT_OUT = {
     "choice": "left out by choice", "row_names": "names the rows",
     "labels": "known groups", "known": "known groups of some rows",
     "not chosen": "not among the columns chosen",
+    "place": "where or when rows are",
     "weights": "weights of the rows; the figures here count every row once",
     "row name": "names the rows", "date": "dates", "duration": "durations",
     "free text": "free text", "unknown": "not known to the model",

@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid.columns.kinds import NUMBER_KINDS
+from pckid.columns.log_number import LogNumber
+from pckid.columns.ordinal import Ordinal
 from pckid.cubes import as_table
 from pckid.input.categories import find_column
 
@@ -32,7 +35,13 @@ class ColumnRoles(NamedTuple):
     # and each column in no group as much as a group; None: all columns once
     weights: np.ndarray | str | None
     informative: np.ndarray  # (n_features,), bool: whether missingness itself tells
-    logs: Mapping[int, str] = {}  # columns whose logarithm is taken, and how errors call them
+    # by the name of a kind, columns that were asked to be of it, and how errors call them
+    kinds: Mapping[str, Mapping[int, str]] = {}
+
+    @property
+    def logs(self) -> Mapping[int, str]:
+        """Columns whose logarithm is taken, and how errors call them."""
+        return self.kinds.get(LogNumber.name, {})
 
     def indicate(self, columns: np.ndarray) -> np.ndarray | None:
         """Make an indicator of each group among `columns` (n_columns, n_groups); None: no group.
@@ -82,21 +91,36 @@ def find_roles(
     weights = estimator.group_weights
     if isinstance(weights, Mapping):
         weights = _find_weights(weights, members, n)
-    missingness, asked = estimator.missingness, estimator.log_columns
+    missingness = estimator.missingness
     if isinstance(missingness, str):
         informative = np.full(n, missingness == "informative")
     else:
         informative = _find_informative(missingness, members, names, n)
-    logs: dict[int, str] = {}
-    for each in [asked] if isinstance(asked, str) else () if asked is None else asked:
-        column = find_column(each, names, n, "log_columns")
-        logs[column] = f"{column}" if names is None else repr(names[column])
-        if column in estimator._categories:
-            raise ValueError(
-                f"log_columns names column {logs[column]}, which holds categories. Leave it out of "
-                "log_columns."
-            )
-    return ColumnRoles(members, scales, weights, informative, logs)
+    return ColumnRoles(members, scales, weights, informative, _find_kinds(estimator, names, n))
+
+
+def _find_kinds(estimator: Any, names: Sequence[str] | None, n: int) -> dict[str, dict[int, str]]:
+    """Find the columns of numbers that parameters name as of a kind, as in `ColumnRoles`."""
+    found: dict[str, dict[int, str]] = {Ordinal.name: estimator._ordinal}
+    owner: dict[int, str] = {}
+    for kind in NUMBER_KINDS:
+        if kind.parameter is None:
+            continue
+        asked, mine = getattr(estimator, kind.parameter), found.setdefault(kind.name, {})
+        for each in [asked] if isinstance(asked, str) else () if asked is None else asked:
+            column = find_column(each, names, n, kind.parameter)
+            mine[column] = f"{column}" if names is None else repr(names[column])
+            if column in estimator._categories:
+                raise ValueError(
+                    f"{kind.parameter} names column {mine[column]}, which holds categories. Leave "
+                    f"it out of {kind.parameter}."
+                )
+            if owner.setdefault(column, kind.parameter) != kind.parameter:
+                raise ValueError(
+                    f"Both {owner[column]} and {kind.parameter} name column {mine[column]}. Leave "
+                    "it out of one of them."
+                )
+    return found
 
 
 def list_group_columns(

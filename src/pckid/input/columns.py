@@ -163,6 +163,14 @@ def _is_word(cell: Any) -> bool:
     return isinstance(cell, str) and not is_number_text(cell)
 
 
+def own_order(column: Column | np.ndarray) -> list[Any] | None:
+    """List the categories of a column whose type says that they have an order; None for others."""
+    dtype: Any = None if isinstance(column, np.ndarray) else _native_type(column)
+    if not getattr(dtype, "ordered", False) or not hasattr(dtype, "categories"):
+        return None
+    return list(dtype.categories)
+
+
 def list_orders(X: Any) -> dict[str, list[str]]:
     """List the categories of a dataframe's columns that have an order, by name, in that order."""
     return {

@@ -264,7 +264,7 @@ def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:
     if sampling.skipped:
         found = found.without(list(sampling.skipped))
     shifts = find_shifts(found.moments.low, sampling.roles.logs) if found.logs else None
-    scaling = found.scaling(shifts)
+    scaling = found.scaling(shifts, sampling.roles.kinds)
     if sampling.roles.scales is not None:
         scaling = with_block_scales(scaling, sampling.roles.scales)
     some = bool(rows.categorical.any())
@@ -292,6 +292,7 @@ def _measure(
         column_blocks=sampling.roles.scales,
         informative=sampling.roles.informative,
         logs=sampling.roles.logs,
+        asked=sampling.roles.kinds,
         two_values=True,
         weights=None if shares is None else asarray_like(shares, X),
         jobs=sampling.jobs,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import compress
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ _BLOCK_NUMBERS_DEVICE = 1 << 24
 # So many rows are looked at before all are searched for patterns that they share.
 _FEW_ROWS = 4096
 # Half of the range of a column that varies: smaller numbers are held with fewer digits.
+NONE_ASKED: Mapping[str, Mapping[int, str]] = MappingProxyType({})
 MIN_HALF_RANGE = float(np.finfo(np.float64).tiny)
 
 
@@ -115,6 +117,7 @@ def fit_scaling(
     two_values: bool = False,
     column_blocks: np.ndarray | None = None,
     logs: Mapping[int, str] | None = None,
+    asked: Mapping[str, Mapping[int, str]] = NONE_ASKED,
     weights: Array | None = None,
     jobs: int = 1,
 ) -> Scaling:
@@ -124,7 +127,8 @@ def fit_scaling(
     they hold categories as numbers from 0. Columns of numbers that take only `two_values` may count
     like categories. Missingness is `informative` or not, of all columns or of each. Numbers of one
     of the `column_blocks` have one scale, see `with_block_scales`. The logarithms of some columns
-    are measured, see `find_shifts`. Each row may have a weight.
+    are measured, see `find_shifts`; others are `asked` to be of a kind, by its name. Each row may
+    have a weight.
     """
     xp, blocks = namespace(X), [(rows,) for rows in row_slices(X)]
     if categorical is None:
@@ -181,8 +185,10 @@ def fit_scaling(
         # A column that is never missing carries no information by that.
         share = np.where(np.broadcast_to(informative, X.shape[1])[used], share, 1.0)
     extreme = two[0] > 0 if two_values else None
-    model = kinds.measure(Measured(low, high, center, extreme, counts), share)
     spread = np.sqrt(variance)
+    places = place_asked(asked, np.concatenate([kept, chosen]))
+    found = Measured(low, high, center, extreme, counts, magnitude, spread, places)
+    model = kinds.measure(found, share)
     scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, model, shifts)
     if column_blocks is not None:
         scaling = with_block_scales(scaling, column_blocks)
@@ -196,6 +202,17 @@ def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     center, scale, shifts, *rest = parts
     model = ColumnModel(*rest)
     return scaling._replace(center=center, scale=scale, shifts=shifts, column_model=model)
+
+
+def place_asked(
+    asked: Mapping[str, Mapping[int, str]], used: np.ndarray
+) -> dict[str, dict[int, str]]:
+    """Find the places of columns that were asked to be of a kind among those `used`."""
+    place = {column: j for j, column in enumerate(used.tolist())}
+    return {
+        kind: {place[column]: name for column, name in columns.items() if column in place}
+        for kind, columns in asked.items()
+    }
 
 
 def pick_shifts(shifts: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
@@ -276,7 +293,7 @@ def with_block_scales(scaling: Scaling, blocks: np.ndarray) -> Scaling:
         own = mine == block
         largest = scale[own].max()
         scale[own] = np.sqrt(np.mean((scale[own] / largest) ** 2)) * largest
-    return scaling._replace(scale=scale, column_model=model.as_numbers(mine >= 0))
+    return scaling._replace(scale=scale, column_model=model.in_groups(mine >= 0, scale))
 
 
 def variance_floor(reg_covar: float, dtype: str) -> float:

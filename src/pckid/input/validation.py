@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError, check_n_features
 from pckid.columns.log_number import NO_LOG
-from pckid.input import categories
+from pckid.input import categories, ordinal
 from pckid.input.arrangement import without_columns
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
@@ -82,8 +82,8 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
             f"{row} (input X contains infinity). Replace it by NaN to treat it as missing."
         )
     scaling = getattr(getattr(estimator, "_kernel", None), "scaling", None)
-    if not reset and scaling is not None and scaling.shifts is not None:
-        _refuse_beyond_logs(estimator, values, scaling)
+    if not reset and scaling is not None:
+        _refuse_beyond(estimator, values, scaling)
     return values
 
 
@@ -203,6 +203,12 @@ def categorical_mask(estimator: Any) -> np.ndarray:
     return np.isin(np.arange(estimator.n_features_in_), list(getattr(estimator, "_categories", {})))
 
 
+def unordered_mask(estimator: Any) -> np.ndarray:
+    """Find which columns hold categories without an order, of shape (n_features,)."""
+    ordered = np.isin(np.arange(estimator.n_features_in_), list(getattr(estimator, "_ordinal", {})))
+    return categorical_mask(estimator) & ~ordered
+
+
 def _categories(
     estimator: Any, X: Any, columns: Sequence[Column | np.ndarray] | None, reset: bool
 ) -> dict[int, np.ndarray]:
@@ -212,14 +218,20 @@ def _categories(
         return {}
     if columns is None:
         # An array that nobody asked categories of has none, and may stay where it is.
-        asked = not learns or estimator.categorical_features is not None
+        parameters = ("categorical_features", "ordinal_columns")
+        asked = not learns or any(getattr(estimator, name) is not None for name in parameters)
         columns = list(as_objects(X).T) if asked else []
     if learns:
-        estimator._categories, estimator.categories_ = {}, {}
+        estimator._categories, estimator.categories_, estimator._ordinal = {}, {}, {}
         names = column_names(estimator)
-        for j in categories.chosen_columns(estimator.categorical_features, names, columns):
+        chosen = categories.chosen_columns(estimator.categorical_features, names, columns)
+        levels = ordinal.chosen_levels(estimator.ordinal_columns, names, columns, chosen)
+        for j in sorted({*chosen, *levels}):
             name = j if names is None else names[j]
             known = categories.learn(cells_of(columns[j]), repr(name))
+            if known and j in levels:
+                known = ordinal.in_order(known, levels[j], repr(name))
+                estimator._ordinal[j] = repr(name)
             estimator._categories[j] = estimator.categories_[name] = known
     found, unseen = {}, {}
     for j, known in estimator._categories.items():
@@ -365,14 +377,26 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
     return X
 
 
-def _refuse_beyond_logs(estimator: Any, X: Array, scaling: Any) -> None:
-    """Raise if a new row holds a number of which there is no logarithm where one is taken."""
-    for column, shift in zip(scaling.kept.tolist(), to_numpy(scaling.shifts), strict=True):
-        xp, numbers = namespace(X), X[:, column]
-        if shift != NO_LOG and bool(xp.any(numbers <= -shift)):
+def _refuse_beyond(estimator: Any, X: Array, scaling: Any) -> None:
+    """Raise if a new row holds a number of which there is no logarithm, or that is no count."""
+    xp, counts = namespace(X), scaling.column_model.count_scale
+    if scaling.shifts is None and counts is None:
+        return
+    for place, column in enumerate(scaling.kept.tolist()):
+        shift = NO_LOG if scaling.shifts is None else float(scaling.shifts[place])
+        is_count = counts is not None and float(counts[place]) > 0
+        if shift == NO_LOG and not is_count:
+            continue
+        numbers = X[:, column]
+        if bool(xp.any(numbers < 0 if is_count else numbers <= -shift)):
             low = float(xp.min(xp.where(xp.isnan(numbers), xp.inf, numbers)))
+            why = (
+                "which is no count: count_columns names it"
+                if is_count
+                else f"of which there is no logarithm: log_columns names it, and all numbers of "
+                f"the fit were above {-shift:g}"
+            )
             raise ValueError(
-                f"Column {column_name(estimator, column)} holds {low:.6g}, of which there is no "
-                f"logarithm: log_columns names it, and all numbers of the fit were above {-shift:g}"
-                ". Replace such cells by NaN to treat them as missing, or fit again."
+                f"Column {column_name(estimator, column)} holds {low:.6g}, {why}. Replace such "
+                "cells by NaN to treat them as missing, or fit again."
             )

@@ -27,6 +27,7 @@ from pckid.modelfile.kinds import KINDS, cluster_sizes
 
 FORMAT = 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
+_ADDED = ("count_columns", "ordinal_columns")
 _MAX_FEATURES = 1_000_000
 _MAX_JOBS = 1024
 _BYTES_PER_INDEX = 40
@@ -77,7 +78,7 @@ def save(
         "libraries": {"python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
         "class": name,
-        "parameters": {key: _plain(value) for key, value in estimator.get_params().items()},
+        "parameters": _list_parameters(estimator),
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "reading": dict(reading or {}),
@@ -186,6 +187,12 @@ def _refusing(before: str, after: str = "") -> Generator[None, None, None]:
     except _UNSOUND as error:
         told = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise PckidModelError(f"{before}{told}{after}") from None
+
+
+def _list_parameters(estimator: Any) -> dict[str, Any]:
+    """List the parameters; those that older versions lack only where they are used."""
+    given = {key: _plain(value) for key, value in estimator.get_params().items()}
+    return {k: v for k, v in given.items() if k not in _ADDED or v is not None}
 
 
 def _plain(value: Any) -> Any:

@@ -143,9 +143,10 @@ def check_shares(shares: np.ndarray, column: np.ndarray, name: str) -> None:
 
 
 def check_covariances(values: np.ndarray, name: str) -> None:
-    """Raise unless matrices (…, d, d) are covariances, up to rounding.
+    """Raise unless matrices (…, d, d) are symmetric up to rounding, and have a Cholesky factor.
 
-    With one copy of one matrix at a time: reading is bounded in memory.
+    Densities need one, and the floor of a fit sees to it. With one copy of one matrix at a time:
+    reading is bounded in memory.
     """
     d, eps = values.shape[-1], float(np.finfo(values.dtype).eps)
     for matrix in values.reshape(-1, d, d):
@@ -153,7 +154,6 @@ def check_covariances(values: np.ndarray, name: str) -> None:
         copy = matrix - matrix.T
         symmetric = np.abs(copy, out=copy).max(initial=0.0) <= slack
         copy[:] = matrix
-        copy[np.diag_indices(d)] += slack
         try:
             # The transpose has LAPACK's order, so that it is overwritten and not copied again.
             cholesky(copy.T, lower=True, overwrite_a=True, check_finite=False)

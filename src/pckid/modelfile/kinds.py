@@ -147,6 +147,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     require(inside, "its groups have other columns.")
     estimator._categories, estimator._column_groups = categories, groups
     scaling = _read_scaling(reader, n_features, categories)
+    estimator._ordinal = _find_ordinal(estimator, scaling)
     fit = (scaling.column_model.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
     sizes, largest = take_fact(facts, "sizes"), largest_size(estimator.max_components, 2**62)
@@ -167,6 +168,15 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, weighting)
     estimator._n_features_out = estimator._kernel.ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
+
+
+def _find_ordinal(estimator: EnsembleEstimator, scaling: Scaling) -> dict[int, str]:
+    """Find the columns whose categories have an order."""
+    levels = scaling.column_model.levels
+    if levels is None:
+        return {}
+    places = np.unique(scaling.column_model.column[levels > 0])
+    return {j: column_name(estimator, j) for j in scaling.categorical[places].tolist()}
 
 
 def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:

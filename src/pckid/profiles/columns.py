@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pckid._utils.quantities import DATE_KINDS, write_quantity
+from pckid._utils.quantities import DATE_KINDS, in_reach, quantiles, write_quantity
 from pckid.describe.categories import CategoryFeature
 from pckid.describe.clusters import ClusterFeature, Feature
 
@@ -185,7 +185,7 @@ def describe_numbers(
 ) -> Column:
     """Describe a column of numbers (n_rows,), NaN where missing, of which no label is negative."""
     seen = values[~np.isnan(values)]
-    whole = np.quantile(seen, [0.25, 0.5, 0.75]) if len(seen) else np.full(3, np.nan)
+    whole = quantiles(seen, [0.25, 0.5, 0.75])
     if (items and items[0].higher is not None) or (len(np.unique(seen)) == 2 and len(items) == 1):
         texts = [write_quantity(value, form) for value in np.unique(seen)]
         codes = np.where(np.isnan(values), np.nan, values == seen.max(initial=-np.inf))
@@ -278,13 +278,14 @@ def _strength(items: Sequence[Feature], n_columns: int) -> tuple[float, np.ndarr
 
 def _cut(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cut values (n,) into bars: their edges, and what ends each; few values have one each."""
+    seen, factor = in_reach(seen)
     distinct = np.unique(seen)
     if len(distinct) <= MAX_BARS:
-        return np.arange(len(distinct) + 1.0), (distinct[1:] + distinct[:-1]) / 2
+        return np.arange(len(distinct) + 1.0), factor * ((distinct[1:] + distinct[:-1]) / 2)
     first, last = np.quantile(seen, [0.25, 0.75])
     reach = _REACH * (last - first) or np.inf
     low, high = max(distinct[0], first - reach), min(distinct[-1], last + reach)
-    edges = np.linspace(low, high, N_BINS + 1)
+    edges = factor * np.linspace(low, high, N_BINS + 1)
     return edges, edges[1:-1]
 
 
@@ -308,7 +309,11 @@ def _counts_of(codes: np.ndarray, labels: np.ndarray, n_clusters: int, n_codes: 
 def _decimals(seen: np.ndarray, widths: np.ndarray) -> int:
     """Choose decimals that show a tenth of the middle half, of those that the values have."""
     widths = widths[np.isfinite(widths) & (widths > 0)]
-    width = float(np.median(widths)) if len(widths) else float(np.abs(seen).max(initial=1.0)) or 1.0
+    width = (
+        float(quantiles(widths, [0.5])[0])
+        if len(widths)
+        else float(np.abs(seen).max(initial=1.0)) or 1.0
+    )
     wanted = max(0, 1 - int(np.floor(np.log10(width))))
     for fewer in range(min(wanted, 7)):
         rounded = np.round(seen, fewer)

@@ -27,7 +27,8 @@ def write_notes(found: Any) -> list[str]:
         notes.append(
             "Rows that follow each other are alike (correlation "
             f"{found.alike_in_order:.2f}), and were taken as independent. If they are in the order "
-            "of time or place, or several belong to one person, say so, and judge again."
+            "of time or place, or several belong to one person, say so (--time, --place or --id; "
+            "positions or groups in Python), and judge again."
         )
     if found.selected and found.has_groups:
         notes.append(
@@ -38,6 +39,8 @@ def write_notes(found: Any) -> list[str]:
         notes.append(_note_ignored(found))
     if found.moved and found.answer is Answer.GROUPS:
         notes.append(_note_moved(found))
+    if found.repeated:
+        notes.append(_note_repeated(found))
     if found.small:
         few = f"fewer than {FEW_ROWS} rows: too few to describe a group."
         notes.append(f"{_begin_having(found, found.small)} {few}")
@@ -56,7 +59,7 @@ def note_dependence(found: Any) -> str:
     alike = f"Rows{within} resemble each other (correlation {how.correlation:.2f})"
     if how.reach:
         unit = f" {how.unit}" if how.unit else ""
-        alike = f"Rows{within} within about {how.reach:.2g}{unit} resemble each other"
+        alike = f"Rows{within} within about {float(f'{how.reach:.2g}'):g}{unit} resemble each other"
     halves = ""
     if found.n_resamples:
         what = f"blocks of {how.reach:.2g}{unit}" if how.reach else "groups"
@@ -139,6 +142,17 @@ def _note_moved(found: Any) -> str:
         rows = f"{found.moved:,} of {MAX_JUDGED:,} rows"
     would = "it" if found.moved == 1 else "these"
     return f"Known rows moved {rows} across a gap: {would} would be in another group without them."
+
+
+def _note_repeated(found: Any) -> str:
+    """Say how many rows repeat another one, and what was done about it."""
+    n_judged = min(found.n_rows, MAX_JUDGED)
+    repeat = "repeats" if found.repeated == 1 else "repeat"
+    return (
+        f"{found.repeated:,} of {counted(n_judged, 'row')} {repeat} another row exactly, which "
+        "chance hardly makes: the random halves hold all copies of a row, or none. If copies are "
+        "there by mistake, keep one of each and cluster again."
+    )
 
 
 def _note_followed(found: Any) -> str:

@@ -41,6 +41,11 @@ def write_verdict(found: Any) -> str:
     if found.n_clusters == 1:
         clusters = clear.format("clusters")
         return f"There may be groups, though there is only one cluster: {clusters}."
+    if found.answer is Answer.STRUCTURE and found.doubtful:
+        again = write_found_again(found, found.cluster_recovery.min())
+        return (
+            f"Doubtful: structure without gaps, and {_list_doubtful(found)} found again in {again}."
+        )
     if found.answer is Answer.STRUCTURE:
         return (
             f"Structure without gaps: {clear.format('clusters')}, but no cluster is separated "
@@ -52,9 +57,7 @@ def write_verdict(found: Any) -> str:
         groups += f", divided into {found.n_clusters} clusters"
     if found.doubtful:
         again = write_found_again(found, found.cluster_recovery.min())
-        which = list_clusters(found.cluster_names, found.doubtful)
-        are = "is" if len(found.doubtful) == 1 else "are"
-        return f"Doubtful: {groups}, but {which} {are} found again in {again}."
+        return f"Doubtful: {groups}, but {_list_doubtful(found)} found again in {again}."
     return f"{groups}: {clear.format('groups')}{_write_stability(found)}."
 
 
@@ -106,12 +109,17 @@ def is_about_groups(found: Any) -> bool:
 def mark_verdict(found: Any) -> str:
     """Choose the sign before the verdict.
 
-    Groups that are hardly found again have no tick, nor what takes rows as independent that are
-    alike where they follow each other.
+    Clusters that are hardly found again have a question mark, with gaps or without, and so has what
+    takes rows as independent that are alike where they follow each other.
     """
-    is_doubtful = found is None or (found.answer is Answer.GROUPS and bool(found.doubtful))
+    is_doubtful = found is None or is_shaky(found)
     is_doubtful = is_doubtful or bool(found.alike_in_order and found.has_groups)
     return _MARKS[Answer.UNKNOWN if found is None or is_doubtful else found.answer]
+
+
+def is_shaky(found: Any) -> bool:
+    """Whether there is more than chance shows, but in clusters that are hardly found again."""
+    return found.answer in (Answer.GROUPS, Answer.STRUCTURE) and bool(found.doubtful)
 
 
 def write_headline(found: Any, n_clusters: int) -> str:
@@ -164,7 +172,7 @@ def write_reason(found: Any) -> str:
                 f"enough to be sure{close}."
             )
         return "Tables without groups fall into clusters as clearly."
-    if found.answer is Answer.GROUPS and found.doubtful:
+    if is_shaky(found):
         return _write_doubt(found)
     if found.alike_in_order:
         return (
@@ -182,10 +190,16 @@ def write_reason(found: Any) -> str:
 
 def _write_doubt(found: Any) -> str:
     """Write which clusters are hardly found again."""
-    which = list_clusters(found.cluster_names, found.doubtful)
     again = np.zeros(1) if found.cluster_recovery is None else found.cluster_recovery
     most = again[found.doubtful].max()
     share = f"{'in only' if len(found.doubtful) == 1 else 'in at most'} {most:.0%}"
-    are = "is" if len(found.doubtful) == 1 else "are"
     share = share if most else "in none"
-    return f"Doubtful: {which} {are} found again {share} of the random halves of the rows."
+    return (
+        f"Doubtful: {_list_doubtful(found)} found again {share} of the random halves of the rows."
+    )
+
+
+def _list_doubtful(found: Any) -> str:
+    """Begin a clause on the clusters that are hardly found again: "clusters 0 and 2 are"."""
+    which = list_clusters(found.cluster_names, found.doubtful)
+    return f"{which} {'is' if len(found.doubtful) == 1 else 'are'}"

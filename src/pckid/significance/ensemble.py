@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from pckid._utils.arrays import to_numpy
+from pckid.columns.count import Count
+from pckid.columns.ordinal import Ordinal
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.column_groups import find_roles
@@ -41,11 +43,20 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
         "column_groups": roles.groups,
         "missingness": np.flatnonzero(roles.informative),
         "log_columns": None,
+        "count_columns": list(roles.kinds[Count.name]),
+        "ordinal_columns": list(roles.kinds[Ordinal.name]),
     }
     copy = clone(estimator).set_params(**{**given, **changes})
     if hasattr(copy, "set_callbacks"):
         copy.set_callbacks()
     return copy
+
+
+def with_whole_levels(estimator: EnsembleEstimator, X: np.ndarray) -> np.ndarray:
+    """Round ordered categories of a table (n_samples, n_features), drawn as numbers are."""
+    if not estimator._ordinal:
+        return X
+    return np.where(np.isin(np.arange(X.shape[1]), list(estimator._ordinal)), np.rint(X), X)
 
 
 def cluster_some(
@@ -59,6 +70,7 @@ def cluster_some(
     model: Any = with_few_mixtures(
         estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
     )
+    X = with_whole_levels(estimator, X)
     training = model._train(model._draw(X[drawn], **model._needs()))
     kernel, sample = training.kernel, training.drawn.sample
     table = standardise(X, kernel.scaling, kernel.dtype)
@@ -80,7 +92,7 @@ def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
 
 def small_kernel(estimator: EnsembleEstimator, X: np.ndarray, seed: int) -> np.ndarray:
     """Train a small ensemble on a table (n, d); the kernel between its rows (n, n)."""
-    n_inits = n_starts(estimator._n_starts, *X.shape)
+    X, n_inits = with_whole_levels(estimator, X), n_starts(estimator._n_starts, *X.shape)
     model = with_few_mixtures(estimator, random_state=seed, n_inits=n_inits)
     kernel = model._train(model._draw(X)).kernel
     table = standardise(X, kernel.scaling, kernel.dtype)

@@ -8,6 +8,8 @@ import numpy as np
 
 from pckid.columns.one_hot import find_one_hot_columns
 
+_MAX_EXPONENT = 100  # of two, of numbers whose squares are within floats
+
 
 class Units(NamedTuple):
     """The columns of a table that vary, those that hold one category together as one."""
@@ -23,9 +25,12 @@ class Units(NamedTuple):
 
 
 def near_one(X: np.ndarray) -> np.ndarray:
-    """Multiply columns (n_samples, n_features) by powers of two: squares stay within floats."""
-    largest = np.nan_to_num(np.fmax.reduce(np.abs(X), axis=0))
-    return np.ldexp(X, -np.frexp(largest)[1])
+    """Multiply columns (n_samples, n_features) by powers of two: squares stay within floats.
+
+    Those of numbers that are neither huge nor tiny stay as they are: counts have no other unit.
+    """
+    exponents = np.frexp(np.nan_to_num(np.fmax.reduce(np.abs(X), axis=0)))[1]
+    return np.ldexp(X, -np.where(np.abs(exponents) > _MAX_EXPONENT, exponents, 0))
 
 
 def find_units(X: np.ndarray, categorical: np.ndarray) -> Units:

@@ -194,6 +194,7 @@ def leading_eigenpairs(
         Where `home` lies.
     """
     n_samples = len(guess)
+    n_wanted = min(n_wanted, n_samples)
     there: Array = guess if home is None else home
 
     def multiply(v: np.ndarray) -> np.ndarray:

@@ -20,6 +20,8 @@ from pckid.frontends.wording import group_problems, write_alike, write_row_count
 ROLES = {
     "number": "number",
     "category": "category",
+    "ordinal": "level of a scale",
+    "count": "count",
     "use": "date, in days",
     "day-first": "date, day before month",
     "month-first": "date, month before day",
@@ -28,16 +30,23 @@ ROLES = {
     "row_names": "name of the row",
     "labels": "known group, compared",
     "known": "known group, kept",
+    "place": "where or when the row is",
     "outcomes": "outcome, compared",
     "weights": "weight of the row",
 } | {form: f"number, as {form}" for form in FORMATS}
 """What a column may be used as."""
-ASIDE = ("row_names", "labels", "known", "weights", "outcomes")
-"""What a column may be that is not used to find groups; but for outcomes, one column each."""
+_SINGLE = ("row_names", "labels", "known", "weights")
+ASIDE = (*_SINGLE, "place", "outcomes")
+"""What a column may be that is not used to find groups; of some there is one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
-_BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
+_BY_KIND = {
+    "number": ["number", "count", "ordinal", "category"],
+    "date": _DATES,
+    "duration": ["use"],
+}
 _OF_CELLS = (
     "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
+    "keep_rows",
 )  # fmt: skip
 _USELESS = ("constant", "empty")
 
@@ -106,14 +115,14 @@ def _suggest(column: ColumnInspection, fixes: Sequence[Fix]) -> ColumnChoice:
             suggested = suggested._replace(used=False)
         elif fix.option in ASIDE:
             suggested = ColumnChoice(False, fix.option)
-        elif fix.option in ("categorical", "numbers", "dates"):
+        elif fix.option in ("categorical", "ordinal", "count", "numbers", "dates"):
             suggested = ColumnChoice(column.kind not in _USELESS, fix.choice)
     return suggested
 
 
 def list_roles(column: ColumnInspection) -> list[str]:
     """List what a column may be, the first as recognised."""
-    roles = _BY_KIND.get(column.kind, ["category"])
+    roles = _BY_KIND.get(column.kind, ["category", "ordinal"])
     if column.kind == "row name":
         roles = ["row_names", *(["number"] if column.quartiles else []), "category"]
     if column.reading.choice:
@@ -157,7 +166,7 @@ def take_edits(
         new, state.said = change(column, old, *asked)
         if new != old:
             state.edits[column.name] = new
-        if new.role in ASIDE[:-1]:
+        if new.role in _SINGLE:
             _make_only(state, choices, column.name, new.role)
         state.version += new != asked or bool(state.said)
 
@@ -177,10 +186,13 @@ def as_options(
 ) -> tuple[ColumnOptions, tuple[str, ...]]:
     """Add the choices to what was told about cells; and list the outcomes, which are not used."""
     by_role = {choice.role: name for name, choice in reversed([*choices.items()])}
-    special: dict[str, Any] = {key: by_role.get(key) for key in ASIDE[:-1]}
-    outcomes = tuple(name for name, choice in choices.items() if choice.role == "outcomes")
+    special: dict[str, Any] = {key: by_role.get(key) for key in _SINGLE}
+    outcomes, place = (
+        tuple(name for name, choice in choices.items() if choice.role == role)
+        for role in ("outcomes", "place")
+    )
     used = {name: choice.role for name, choice in choices.items() if choice.used}
-    kept = {*used, *outcomes, *special.values()}
+    kept = {*used, *outcomes, *place, *special.values()}
     # What names the rows is used only where all columns to use are named.
     named = any(kinds[name] == "row name" for name in used)
     options = replace(
@@ -188,8 +200,11 @@ def as_options(
         columns=tuple(used) if named else (),
         drop=() if named else tuple(name for name in choices if name not in kept),
         categorical=tuple(name for name, role in used.items() if role == "category"),
+        ordinal=tuple(name for name, role in used.items() if role == "ordinal"),
+        count=tuple(name for name, role in used.items() if role == "count"),
         numbers=tuple(f"{name}={role}" for name, role in used.items() if role in FORMATS),
         dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
+        place=place,
         **special,
     )
     return options, outcomes

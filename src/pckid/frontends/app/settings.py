@@ -64,7 +64,7 @@ class Settings(NamedTuple):
         aside: set[str | None] = {*given.drop, *self.outcomes}
         if given.lines:
             aside |= {given.lines.case, given.lines.time, given.lines.variable}
-        aside |= {given.row_names, given.labels, given.known, given.weights}
+        aside |= {given.row_names, given.labels, given.known, given.weights, *given.place}
         return sum(name not in aside for name in given.columns or self.names)
 
     def prepare(self) -> Prepared:
@@ -96,6 +96,7 @@ def as_python(settings: Settings, names: Sequence[str | None] = ()) -> str:
     if chosen.lines:
         return "# Lines of cases: pckid.series.from_long makes a table of them, for PCKID.fit.\n"
     given = list_given(chosen, settings.upload.reading)
+    counts = given.pop("count", ())
     special = ("labels", "known", "row_names", "weights")
     aside = [*(given.pop(key) for key in special if key in given), *settings.outcomes]
     if aside and not chosen.columns:
@@ -114,9 +115,12 @@ def as_python(settings: Settings, names: Sequence[str | None] = ()) -> str:
     if chosen.weights:
         lines.append(f"weights = {read([chosen.weights], **reading)}[0]")
         fit.append(f"sample_weight=weights[{chosen.weights!r}]")
+    if chosen.place:
+        fit.append(f"positions={list(chosen.place)!r}")
     if settings.like:
         fit.append(f"like=pckid.load({settings.like.name!r})")
-    made = f"pckid.PCKID({settings.n_clusters!r}, random_state=0).fit({', '.join(fit)})"
+    more = f", count_columns={list(counts)!r}" if counts else ""
+    made = f"pckid.PCKID({settings.n_clusters!r}, random_state=0{more}).fit({', '.join(fit)})"
     lines.append(f"model = {made}")
     lines += [f"model.cluster_names_ = {list(names)!r}"] if any(names) else []
     compared = ""

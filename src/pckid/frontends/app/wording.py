@@ -24,14 +24,20 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"“{fix.value}” under “{OPTIONS['not_missing'].label}”")
             case "drop":
                 said.append(f"untick “{fix.column}”")
+            case "place":
+                said.append(f"take “{fix.column}” as {ROLES['place']}")
             case "categorical" | "numbers" | "dates":
                 said.append(f"take “{fix.column}” as {ROLES[fix.choice]}")
+            case "keep_rows":
+                said.append("keep all rows")
             case "ignore_case":
                 said.append("join spellings")
             case "limits":
                 said.append(f"read limits as {LIMITS[fix.value]}")
             case "skip_below":
                 said.append(f"leave out {counted(fix.value, 'row')} below the names")
+            case "drop_rows":
+                said.append(f"leave out row {fix.value}")
             case "skip_first" | "skip_last":
                 said.append(f"leave out {counted(fix.value, 'row')}")
             case _:

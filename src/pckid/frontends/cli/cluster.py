@@ -112,7 +112,7 @@ def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
     sources = [given.path, *filter(None, [given.like])]
     tables = [given.out, given.out_long, given.next_cells]
     check_outputs(sources, tables, given.report_path, given.model_path, table=given.out_table)
-    of_rows = ("case", "weights", "instability", "next_cells", "outcomes", "like")
+    of_rows = ("case", "weights", "place", "instability", "next_cells", "outcomes", "like")
     needs = [as_argument(key) for key in of_rows if getattr(given, key)]
     needs += ["--report"] * bool(given.report_path)
     needs += ["--set missingness=informative"] * (estimator.missingness == "informative")

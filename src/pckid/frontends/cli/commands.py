@@ -76,7 +76,10 @@ def pckid() -> None:
                      "with a comma in quotes): for report, model, and a column `cluster_name`."),
         click.Option(["--assess/--no-assess", "wants_verdict"], default=True, show_default=True,
                      help="Say whether there are groups at all, and how stable they are."),
-        *of_table("columns", "drop", "categorical", "row_names", "labels", "known", "weights"),
+        *of_table(
+            "columns", "drop", "categorical", "ordinal", "count", "row_names", "labels", "known",
+            "weights", "place",
+        ),
         click.Option(["--outcome", "outcomes"], multiple=True, metavar="NAMES",
                      help="Columns to compare between the clusters, such as days or relapsed; not "
                      "used to find them. May be repeated."),

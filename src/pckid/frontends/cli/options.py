@@ -13,11 +13,12 @@ from pckid.frontends.options import OPTIONS, CaseOptions
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
     "Which columns, and as what": (
-        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "log_columns",
+        "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "place",
+        "log_columns",
     ),
     "How the table is read": (
         "take_advice", "na_values", "limits", "numbers", "dates", "delimiter",
-        "encoding", "sheet", "skip_first", "skip_below", "skip_last", "header",
+        "encoding", "sheet", "skip_first", "skip_last", "header",
     ),
     "Several lines for each case": ("case", "time"),
     "What is written": (
@@ -25,8 +26,8 @@ HEADINGS = {
     ),
 }  # fmt: skip
 """Options that most people meet, by the headings under which help lists them."""
-_NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("row_names", "stream", "outcomes")
+_NEED_CASE = ("variable", "value", "static", "from_first", "out_long")
+_NOT_LONG = ("row_names", "stream", "outcomes", "place", "ordinal", "count")
 _WIDEST = 22  # of what stands before what an option does, unless that begins in the next line
 
 
@@ -108,7 +109,8 @@ def file_option(flags: list[str], shows: str, told: str) -> click.Option:
 
 READING = of_table(
     "na_values", "not_missing", "ignore_case", "limits", "numbers", "dates", "delimiter", "decimal",
-    "encoding", "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "header",
+    "encoding", "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
+    "header",
 )  # fmt: skip
 CONFIDENCE = file_option(
     ["--confidence", "confidence_path"], "FILE.tif",
@@ -161,6 +163,8 @@ def pick_case(given: SimpleNamespace) -> CaseOptions | None:
         if asked or given.bins != "auto":
             name = as_argument((asked or ["bins"])[0])
             raise click.UsageError(f"{name} is about lines of cases: add --case and --time.")
+        if given.time:
+            given.place, given.time = (*given.place, given.time), None
         return None
     if not given.time:
         raise click.UsageError("--case needs --time, the column with the time of each line.")

@@ -29,6 +29,7 @@ from pckid.frontends.questions.places import PLACES
 from pckid.frontends.questions.question import Answer, Question, Seen
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.questions.rows_below_names import ROWS_BELOW_NAMES
+from pckid.frontends.questions.rows_in_order import ROWS_IN_ORDER
 from pckid.frontends.questions.same_order import SAME_ORDER
 from pckid.frontends.questions.spelling_variants import SPELLING_VARIANTS
 from pckid.frontends.questions.text_among_numbers import TEXT_AMONG_NUMBERS
@@ -59,9 +60,10 @@ QUESTIONS: dict[str, Question] = {
         INFINITE_NUMBERS,
         MAY_NAME_THE_ROWS,
         MAY_BE_A_CODE,
-        REPEATED_IDS,
-        LONG_TAILS,
         PLACES,
+        REPEATED_IDS,
+        ROWS_IN_ORDER,
+        LONG_TAILS,
         SAME_ORDER,
         KNOWN_GROUPS,
         WORD_FOR_MISSING,

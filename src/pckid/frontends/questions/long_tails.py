@@ -30,7 +30,7 @@ class LongTails(Question):
         """Look for columns of numbers with a long tail, but for those with another doubt."""
         if seen.is_settled:
             return
-        aside = {doubt.column for doubt in seen.doubts}
+        aside = {doubt.column for doubt in seen.doubts} | {*seen.options.count}
         tails = [n for n in seen.numbers if n not in aside and has_long_tail(seen.values(n))]
         if tails:
             yield self.doubt(tails[0], {"columns": tails})

@@ -9,7 +9,7 @@ import numpy as np
 from pckid._utils.text import brief
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
-from pckid.frontends.options import drop_column
+from pckid.frontends.options import drop_column, take_as_place
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
 
 # Names in small letters, without signs between them.
@@ -34,14 +34,14 @@ class Places(Question):
         "{listed} may say where each row lies rather than what it is: clusters are then pieces of "
         "a map."
     )
-    advice = "If so, leave them out: {drops}."
+    advice = "If so, say so: {places}. Or leave them out: {drops}."
     scope = "table"
     about_use = True
 
     def find(self, seen: Seen) -> Iterator[Doubt]:
         """Look for two columns of numbers with such names, beside others.
 
-        It is advised to leave them out where they number the pixels of an image.
+        It is advised to take them as that where they number the pixels of an image.
         """
         if seen.is_settled or len(seen.columns.readings) < 3:
             return
@@ -52,7 +52,7 @@ class Places(Question):
                 X = np.stack([seen.values(name) for name in columns], axis=1)
                 on_grid = lie_on_grid(X)
                 if on_grid or (pair not in _VAGUE and lie_apart(X)):
-                    fix = [drop_column(name) for name in columns] if on_grid else []
+                    fix = [take_as_place(name) for name in columns] if on_grid else []
                     yield self.doubt(columns[0], {"columns": columns}, fix)
                     return
 
@@ -62,13 +62,16 @@ class Places(Question):
         return {"listed": f"Columns {first} and {second}"}
 
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:
-        """Write how both are left out."""
-        return {"drops": words.write([drop_column(name) for name in doubt.data["columns"]])}
+        """Write how both are taken as places, and how they are left out."""
+        ways = {"places": take_as_place, "drops": drop_column}
+        names = doubt.data["columns"]
+        return {key: words.write([way(name) for name in names]) for key, way in ways.items()}
 
     def answers(self, doubt: Doubt) -> list[Answer]:
-        """Offer to leave both out."""
+        """Offer to take both as places, or to leave them out."""
+        place = "Where rows are", tuple(map(take_as_place, doubt.data["columns"]))
         drop = "Leave both out", tuple(map(drop_column, doubt.data["columns"]))
-        return [drop, (AS_IT_IS, ())] if doubt.fix else [(AS_IT_IS, ()), drop]
+        return [place, drop, (AS_IT_IS, ())] if doubt.fix else [(AS_IT_IS, ()), place, drop]
 
 
 def lie_apart(X: np.ndarray) -> bool:

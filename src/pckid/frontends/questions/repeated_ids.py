@@ -62,6 +62,9 @@ class RepeatedIds(Question):
                 more = _find_variable(table, found_there.case, found_there.time, readings)
                 lines = found_there if more else None
                 break
+        places = seen.first("places")
+        if places and lines and {lines.case, lines.time} <= {*places.data["columns"]}:
+            return
         if lines is not None:
             data = {"n_distinct": lines.n_cases, "n_observed": len(seen.columns.X)}
             yield self.doubt(lines.case, data | {"time": lines.time, **more})

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.text import brief, list_first
+from pckid.columns.ordinal import MAX_LEVELS
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.table import FileTable, name_row
@@ -24,7 +25,11 @@ from pckid.frontends.tables.kinds import (
 )
 from pckid.frontends.tables.missing import MissingTokens, split_token
 from pckid.frontends.tables.numbers import holds_token
+from pckid.input.cells import as_text
+from pckid.input.ordinal import in_order
 
+ORDER = "order"
+"""Stands for a column that numbers the rows."""
 _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
 
@@ -81,10 +86,66 @@ def read_rules(table: FileTable, options: ColumnOptions) -> ReadingRules:
         {name: FORMATS[form] for name, form in numbers.items()},
         _parse_by_column(table, options.dates, DATE_CHOICES, "dates"),
         options.decimal,
-        frozenset(named_columns(table, options.categorical, "categorical")),
+        frozenset(
+            [
+                *named_columns(table, options.categorical, "categorical"),
+                *list_levels(table, options),
+            ]
+        ),
         frozenset([*named_columns(table, options.columns, "columns"), *options.times]),
         options.ignore_case,
     )
+
+
+def list_levels(table: FileTable, options: ColumnOptions) -> dict[str, list[str] | None]:
+    """List the columns of ordered categories, and their levels where these are given."""
+    found: dict[str, list[str] | None] = {}
+    for value in options.ordinal:
+        name, sign, levels = value.partition("=")
+        if value in table.names or not sign:
+            found |= dict.fromkeys(named_columns(table, [value], "ordinal"))
+            continue
+        listed = [level.strip() for level in levels.split("<")]
+        if len(set(listed)) < len(listed) or len(listed) < 2:
+            raise OptionError(
+                f"'{brief(value)}' is not NAME=LOW<HIGH, with each level once, the lowest first.",
+                "ordinal",
+            )
+        found |= dict.fromkeys(named_columns(table, [name.strip()], "ordinal", split=False), listed)
+    return found
+
+
+def order_levels(
+    table: FileTable, options: ColumnOptions, counts: Mapping[str, Mapping[str, int]]
+) -> dict[str, list[str]]:
+    """Put the levels of ordered categories into their order, the lowest first.
+
+    Those given, or of columns whose type has an order. `counts` are the categories that columns
+    hold, and how often.
+    """
+    asked, found = list_levels(table, options), {}
+    for name, held in counts.items():
+        if name in options.categorical:
+            continue
+        kind = table.data.schema.field(name).type if name in table.data.column_names else None
+        given = asked.get(name)
+        if given is None and getattr(kind, "ordered", False):
+            given = _own_levels(table.data.column(name))
+            if name not in asked and len(given) > MAX_LEVELS:
+                continue
+        if name not in asked and given is None:
+            continue
+        try:
+            found[name] = in_order(list(held), given, f"'{brief(name)}'", "NAME=LOW<HIGH")
+        except ValueError as error:
+            raise OptionError(str(error), "ordinal") from None
+    return found
+
+
+def _own_levels(column: Any) -> list[str]:
+    """List the levels of a column of Arrow whose type has an order."""
+    coded = column.unify_dictionaries().chunks
+    return [as_text(level) for level in coded[0].dictionary.to_pylist()] if coded else []
 
 
 def _parse_by_column(
@@ -128,6 +189,7 @@ def choose_columns(table: FileTable, options: ColumnOptions) -> tuple[list[str],
     left_out = dict.fromkeys(dropped, "choice")
     left_out |= {name: "not chosen" for name in table.names if name not in chosen}
     left_out |= {name: key for key, name in aside.items() if name}
+    left_out |= dict.fromkeys(name_places(table, options.place), "place")
     names = [name for name in wanted if name not in left_out]
     if not names:
         raise OptionError("No column is left to cluster.", "columns", "drop")
@@ -177,6 +239,39 @@ def _nearest_name(name: str, names: Sequence[str]) -> str | None:
     plain = {letters(other): other for other in reversed(names)}
     near = difflib.get_close_matches(letters(name), plain, n=1)
     return plain[near[0]] if near else None
+
+
+def name_places(table: FileTable, place: Sequence[str]) -> list[str]:
+    """Find the columns that say where rows are; the order of the rows is none."""
+    order = {ORDER} - set(table.names)
+    return named_columns(table, [name for name in place if name not in order], "place")
+
+
+def read_places(
+    table: FileTable, place: Sequence[str], rules: ReadingRules
+) -> dict[str, np.ndarray] | None:
+    """Read where rows are, by column: numbers or times, NaN or NaT where missing; None: not told.
+
+    `ORDER` numbers the rows.
+    """
+    from pckid.series.times import as_dates  # Other tables do without, and without scikit-learn.
+
+    names = name_places(table, place)
+    rules = rules._replace(kept=rules.kept.union(names))
+    readings, columns = read_columns(table, names, rules, always=names)
+    found = dict(zip(columns.readings, columns.X.T, strict=True))
+    for name, reading in readings.items():
+        if name in columns.wrong or name in columns.counts or np.isnan(found[name]).all():
+            raise OptionError(
+                f"column '{brief(name)}' cannot say where rows are: it holds neither numbers nor "
+                "dates that could be read.",
+                "place",
+            )
+        if reading.kind == "date":
+            found[name] = as_dates(found[name])
+    if place and len(names) < len(place) and ORDER not in found:
+        found[ORDER] = np.arange(table.data.num_rows, dtype=np.float64)
+    return found or None
 
 
 def read_weight_column(table: FileTable, name: str, missing: MissingTokens) -> np.ndarray:

@@ -31,7 +31,7 @@ class Prepared:
     options: ColumnOptions  # with the advice that was taken
     names: tuple[str, ...]  # the columns used; of lines of cases, the times are the last
     # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
-    # "not chosen", or "unknown" to the model.
+    # "place", "not chosen", or "unknown" to the model.
     left_out: Mapping[str, str]
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
@@ -45,7 +45,9 @@ class Prepared:
     notes: tuple[Fact, ...] = ()
     problems: tuple[Doubt, ...] = ()
     weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,)
+    places: Mapping[str, np.ndarray] | None = field(default=None, repr=False)  # (n_rows,) each
     series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
+    levels: Mapping[str, list[str]] = field(default_factory=dict)  # of ordered categories used
     lines: Prepared | None = None  # how these were read; with their cells only if these are kept
 
     @property
@@ -53,6 +55,12 @@ class Prepared:
         """What the numbers of columns are in, such as "%" or "$", where they have a unit."""
         choices = {name: reading.choice for name, reading in self.readings.items()}
         return {name: each.unit for name, each in choices.items() if each and each.unit}
+
+    @property
+    def count_columns(self) -> list[str]:
+        """The columns of numbers that are counts."""
+        asked = self.options.count
+        return [name for name in self.names if name in asked and name not in self.counts]
 
     @property
     def text(self) -> TextFormat | None:
@@ -82,6 +90,11 @@ class Prepared:
         """Which rows belong together: those of one name, where names repeat; None: none do."""
         names = [cell or None for cell in self.ids or ()]
         return names if len(set(names)) < len(names) - names.count(None) else None
+
+    @property
+    def positions(self) -> Any:
+        """Where or when rows are, as estimators take it; None if nothing says so."""
+        return None if self.places is None else pa.table(dict(self.places))
 
     @property
     def together(self) -> list[Fact]:
