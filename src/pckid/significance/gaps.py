@@ -14,6 +14,10 @@ on either side show one, too: a gap is between clusters, the modes of a bend are
 closest unimodal distribution is no better reference: where there are two modes it is flat between
 them, and hardly any gap of a few hundred rows exceeds it.
 
+A dip of all rows does not see few rows beside many. Where one cluster has far fewer, it is apart,
+too, if there is a valley between both, see `valleys`. And a dip that is no deeper than a bend makes
+it does not count: pieces of long arcs and rings have one.
+
 Columns of few values are put in another random order in each split, see `placing`. Such a column
 cannot bend, and nothing is subtracted from its dip.
 """
@@ -34,6 +38,7 @@ from pckid.significance.margins import dip
 from pckid.significance.placing import Ties, find_ties, place_between
 from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
+from pckid.significance.valleys import MIN_ROWS, find_valley
 
 _MAX_SPLITS, _SPLITS_AT_ONCE = 16, 4
 _FAR = 3.0  # standard errors
@@ -45,7 +50,11 @@ _SHALLOW = 0.04
 # √n times the dip of the inner halves is at least this where there is a gap, less where one side
 # has more rows than the other. Where rows are spread evenly it is 0.5 to 0.65.
 _INNER = 0.95
-# Fewer rows of a cluster, or of a half of two, cannot show a gap.
+# Where one cluster has at most this share of the rows of the other, a dip hardly shows.
+_UNEQUAL = 0.6
+# A bend may explain a dip of columns that are not discrete, and is looked for up to such a p-value.
+_SMOOTH, _POSSIBLE = 0.5, 0.2
+# Fewer rows of a cluster, or of a half of two, cannot show a dip.
 _MIN_ROWS = 20
 # Of the squared distance between two clusters: one that is closer to both lies between them, and
 # joins them if it has some rows.
@@ -58,7 +67,8 @@ class Gaps(NamedTuple):
     """Which clusters have a gap between them."""
 
     # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair; 1 on the
-    # diagonal, and NaN where a cluster has fewer than 20 rows: too few to show a gap
+    # diagonal, and NaN where a cluster has fewer than 20 rows (12 beside one that has far more):
+    # too few to show a gap
     p_values: np.ndarray
     # (n_clusters,), from 0: a cluster is of the group of the closest larger one to which it shows
     # no gap, and joins two that it lies between
@@ -89,13 +99,15 @@ def find_gaps(
     levels: Levels = LEVELS,
     null: np.ndarray | None = None,
     only_if_separated: bool = False,
+    with_valleys: bool = True,
 ) -> Gaps:
     """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
 
     Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves. A pair has a gap
     up to the p-value `levels.gaps`. Of rows that depend on each other, `null` (n_null,) are the
     clearest gaps of tables without groups, as z. With `only_if_separated`, pairs are tested that
-    would join all clusters to one group, and others only if they do not.
+    would join all clusters to one group, and others only if they do not. Dependent rows are judged
+    by dips alone, not `with_valleys`.
     """
     rng = generator(entropy, Stream.GAPS)
     ties = find_ties(units)
@@ -108,10 +120,11 @@ def find_gaps(
         for a, b in pairs:
             rows = np.flatnonzero((labels == a) | (labels == b))
             second = labels[rows] == b
-            statistic = _pair_statistic(ties.take(rows), units.categorical, second, rng)
-            p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+            given = ties.take(rows), units.categorical, second, rng
+            p_values[a, b] = p_values[b, a] = find_gap_of_pair(*given, with_valley=with_valleys)
 
-    enough = np.flatnonzero(sizes >= _MIN_ROWS).tolist()
+    with_valleys = with_valleys and null is None
+    enough = np.flatnonzero(sizes >= (MIN_ROWS if with_valleys else _MIN_ROWS)).tolist()
     first = _pairs_with_closest(enough, sizes, distances) if only_if_separated else []
     test(first)
     if not first or _find_groups(p_values <= levels.gaps, sizes, distances).any():
@@ -172,15 +185,43 @@ def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) ->
     return connected_components(joined, directed=False)[1]
 
 
+def find_gap_of_pair(
+    ties: Ties,
+    categorical: np.ndarray,
+    second: np.ndarray,
+    rng: np.random.Generator,
+    with_valley: bool = True,
+) -> float:
+    """Test two clusters for a gap, `second` (n_rows,) being rows of the second; its p-value.
+
+    By the dip, unless a bend explains it; by the valley where one has far more rows than the other.
+    NaN where there are too few rows for both.
+    """
+    few, many = sorted((int(second.sum()), int((~second).sum())))
+    p_value, smooth = np.nan, 0.0
+    if few >= _MIN_ROWS:
+        statistic, smooth = _pair_statistic(ties, categorical, second, rng)
+        p_value = float(norm.sf(statistic, loc=_MEAN, scale=_SPREAD))
+    are_unequal = MIN_ROWS <= few <= _UNEQUAL * many
+    may_bend = smooth >= _SMOOTH and p_value <= _POSSIBLE
+    if not with_valley or not (are_unequal or may_bend):
+        return p_value
+    valley = find_valley(ties, categorical, second, rng)
+    if may_bend and not valley.is_deeper_than_bend:
+        p_value = 1.0
+    return float(np.fmin(p_value, valley.p_value)) if are_unequal else p_value
+
+
 def _pair_statistic(
     ties: Ties, categorical: np.ndarray, second: np.ndarray, rng: np.random.Generator
-) -> float:
+) -> tuple[float, float]:
     """Measure the gap between two clusters: √n (dip − 0.04), the mean over halves.
 
     Of the rows of both, `second` (n_rows,) are those of the second; units (n_units,) may be
-    `categorical`. −inf where the inner rows show no gap.
+    `categorical`. −inf where the inner rows show no gap. Returned with which part of the distance
+    between the clusters comes from columns that are not discrete.
     """
-    found, inner = [], []
+    found, inner, parts = [], [], []
     for number in range(1, _MAX_SPLITS + 1):
         half, X = np.zeros(len(second), dtype=bool), ties.draw(rng)
         for part in (np.flatnonzero(~second), np.flatnonzero(second)):
@@ -188,6 +229,7 @@ def _pair_statistic(
         for learn in (half, ~half):
             placed, smooth = place_between(X, categorical, ties.are_tied, second, learn, rng)
             positions = placed[~np.isnan(placed)]
+            parts.append(smooth)
             if len(positions) < _MIN_ROWS:
                 found.append(0.0)
                 continue
@@ -200,7 +242,8 @@ def _pair_statistic(
         is_sure = min(*outer, are_inside) > 0 or max(outer) < 0 or are_inside < 0
         if number % _SPLITS_AT_ONCE == 0 and is_sure:
             break
-    return float(np.mean(found)) if inner and np.mean(inner) >= 0 else -np.inf
+    statistic = float(np.mean(found)) if inner and np.mean(inner) >= 0 else -np.inf
+    return statistic, float(np.mean(parts))
 
 
 def _find_side(values: np.ndarray) -> int:

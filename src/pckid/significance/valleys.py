@@ -5,8 +5,8 @@ near 0 and 1, the centres of the two clusters, and where they are fewest between
 by the rows of other folds, in several random divisions into folds, and counts are means over these.
 
 In a cloud without a gap the fewest rows between two centres are no fewer than at the sparser
-centre, but for chance: of the rows at both places a half or more are between. A margin is left for
-pieces of clouds whose density falls in steps. A bent cloud is denser where it ends than where it
+centre, but for chance: of the rows at both places a half or more are between, which a binomial
+distribution tests. A bent cloud is denser where it ends than where it
 bends away from the chord; how much denser is estimated by how far its middle lies off the chord,
 and allowed for.
 """
@@ -24,7 +24,8 @@ MIN_ROWS = 12  # of a cluster
 _N_FOLDS, _N_DIVISIONS = 5, 4
 _WIDTH = 0.15  # rows are counted so far on either side of a place
 _PLACES = np.r_[0.0, 1.0, np.arange(0.35, 0.66, 0.05)]
-_SHARE, _POWER = 0.52, 1.5
+# A dip counts from so much fewer rows between on; the power allows for the error of the bend.
+_DEEPER, _POWER = 0.8, 1.5
 _N_WIDEST = 3  # directions in which a bend is looked for
 _LARGEST_BEND = 1.4  # radians; a bend of π / 2 has no end
 
@@ -41,8 +42,13 @@ class Valley(NamedTuple):
         """How likely a cloud without a gap has so few rows between, or fewer."""
         if self.peak <= 0:
             return 1.0
-        ratio = _SHARE / (1 - _SHARE) * self.bend**_POWER
-        return float(min(1.0, 2 * betainc(self.peak, self.lowest + 1, ratio / (1 + ratio))))
+        share = self.bend / (1 + self.bend)
+        return float(min(1.0, 2 * betainc(self.peak, self.lowest + 1, share)))
+
+    @property
+    def is_deeper_than_bend(self) -> bool:
+        """Whether rows are fewer between the centres than in a cloud that is bent as much."""
+        return self.lowest * self.bend**_POWER <= _DEEPER * self.peak
 
 
 def find_valley(
@@ -110,7 +116,7 @@ def _estimate_bend(
 def _widen(rest: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> float:
     """Measure how much wider rows half-way lie than those at the centres, in one direction.
 
-    Of `rest` (n_rows, n_columns), what lies off the chord, a few of the widest directions are taken.
+    Of `rest` (n_rows, n_columns), what lies off the chord, the widest directions are taken.
     """
     basis = rng.standard_normal((rest.shape[1], min(_N_WIDEST, rest.shape[1])))
     for _ in range(4):
