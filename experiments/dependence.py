@@ -8,6 +8,7 @@ groups, each with and without the positions or groups of its rows.
 
 from __future__ import annotations
 
+import datetime
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -148,6 +149,32 @@ def visits(rng: np.random.Generator) -> Table:
     return lose(X, rng, 0.1), {"groups": groups, "positions": times}
 
 
+def repeated(rng: np.random.Generator) -> Table:
+    """Draw sixty independent rows, and give each five times."""
+    groups = np.repeat(np.arange(60), 5)
+    return lose(rng.normal(size=(60, N_COLUMNS)), rng, 0.1)[groups], {"groups": groups}
+
+
+def stations(rng: np.random.Generator) -> Table:
+    """Draw forty stations on a map, each on 25 days that resemble the day before."""
+    places = rng.random((40, 2))
+    days = [field(places, 0.3, rng, N_COLUMNS)]
+    for _ in range(24):
+        days.append(0.8 * days[-1] + 0.6 * field(places, 0.3, rng, N_COLUMNS))
+    first = datetime.date(2024, 3, 1)
+    dates = [first + datetime.timedelta(days=t) for t in range(25) for _ in places]
+    positions = np.empty((1000, 3), dtype=object)
+    positions[:, :2], positions[:, 2] = np.tile(places, (25, 1)), dates
+    return lose(np.concatenate(days), rng, 0.1), {"positions": positions}
+
+
+def shuffled(rng: np.random.Generator) -> Table:
+    """Draw three groups, 4 standard deviations apart, whose rows are in no order."""
+    centres = np.linalg.qr(rng.normal(size=(N_COLUMNS, 3)))[0].T * 4 / np.sqrt(2)
+    X = centres[rng.integers(3, size=400)] + rng.normal(size=(400, N_COLUMNS))
+    return in_order(X, rng)
+
+
 def direction(rng: np.random.Generator) -> NDArray:
     """Draw a direction (6,) of length 1."""
     found = rng.normal(size=N_COLUMNS)
@@ -199,6 +226,8 @@ NONE: dict[str, Callable[..., Table]] = {
     "60 persons × 5 visits, 0.5": persons(60, 5, 0.5),
     "12 persons × 25 visits, 0.3": persons(12, 25, 0.3),
     "40 persons × 25 times": visits,
+    "60 rows, each five times": repeated,
+    "40 stations × 25 days": stations,
     "independent rows": series(0.0),
     "independent pixels": scene(0),
 }
@@ -209,8 +238,11 @@ GROUPS: dict[str, Callable[..., Table]] = {
     "two regimes in time, 5 sd": regimes(5.0),
     "two kinds of persons, 4 sd": persons(60, 5, 0.5, 4.0),
     "two kinds of persons, 5 sd": persons(60, 5, 0.5, 5.0),
+    "three groups in no order, 4 sd": shuffled,
 }
 FAMILIES = NONE | GROUPS
+INDEPENDENT = ("independent rows", "independent pixels", "three groups in no order, 4 sd")
+"""Rows whose positions tell nothing: the answer is the same with and without them."""
 
 
 def judge(name: str, run: int, seed: int, told: bool) -> Row:
@@ -248,8 +280,24 @@ def tabulate(rows: Sequence[Row]) -> str:
             cells += [f"{np.mean(claims):.2f}", f"{np.mean(gaps):.2f}"]
         alone = [row["k"] == 1 for row in rows if row["name"] == name and row["told"]]
         lines.append([name, len(alone), *cells, f"{np.mean(alone):.2f}"])
+    same = [agree(rows, name) for name in INDEPENDENT if any(row["name"] == name for row in rows)]
     titles = ["rows", "tables", "not told: claims", "gaps", "told: claims", "gaps", "k = 1"]
-    return markdown(titles, lines)
+    said = f"The same answer and k for independent rows, told or not: {np.mean(same):.3f}."
+    return f"{markdown(titles, lines)}\n{said}\n"
+
+
+def agree(rows: Sequence[Row], name: str) -> float:
+    """Return the share of tables whose answer and k are the same, told or not."""
+    told, plain = (
+        {row["run"]: (row["answer"], row["k"]) for row in rows if same(row, name, told)}
+        for told in (True, False)
+    )
+    return float(np.mean([told[run] == plain[run] for run in told]))
+
+
+def same(row: Row, name: str, told: bool) -> bool:
+    """Whether a row is of a family, told or not."""
+    return row["name"] == name and row["told"] is told
 
 
 @experiment("dependence", "seed", "jobs", runs=40)

@@ -16,12 +16,14 @@ from pckid import PCKID, SentinelWarning, assess, explain, load, report, save
 from pckid._utils.seeds import Stream, generator
 from pckid.assessment import Answer, Assessment, find_caveats
 from pckid.describe.rows import to_matrix
+from pckid.runs import DecisionPlan, decide
+from pckid.significance.agreement import Run
 from pckid.significance.coarser import CoarserGaps
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import Gaps
 from pckid.significance.stability import measure_stability
 
-QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1}
+QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1, "n_runs": 1}
 
 
 def blobs(n_rows=90, n_groups=3, seed=0):
@@ -115,7 +117,7 @@ def test_noise_has_no_clear_groups():
 )
 def test_the_verdict_is_that_by_which_the_number_was_chosen(n_rows, n_groups):
     X = blobs(n_rows, n_groups)
-    auto, given = fitted(X, "auto"), fitted(X, 3)
+    auto, given = fitted(X, "auto", n_runs=1), fitted(X, 3, n_runs=1)
     verdicts = [assess(model, X, n_resamples=0) for model in (auto, given)]
     assert auto.n_clusters_ == n_groups
     for found in verdicts:
@@ -136,15 +138,15 @@ def test_structure_without_gaps(rng):
 def test_groups_may_consist_of_several_clusters():
     X = blobs(300, 2)
     X = X[~np.isnan(X).all(axis=1)]
-    found = assess(fitted(X, 3), X, n_resamples=0, random_state=0)
+    found = assess(fitted(X, 3), X, n_resamples=0, random_state=0, n_runs=1)
     assert (found.answer, found.n_separated) == (Answer.GROUPS, 2)
     assert found.without_gap(1) == [2]
 
 
 def test_a_gap_is_not_lost_by_more_clusters(rng):
     """Rows between two groups join them, if they are a cluster of their own."""
-    places = np.repeat([0.0, 1.0, 0.5], [150, 150, 12])
-    X = rng.normal(size=(312, 4)) * np.where(places == 0.5, 0.1, 1.0)[:, None]
+    places = np.repeat([0.0, 1.0, 0.5], [150, 150, 11])
+    X = rng.normal(size=(311, 4)) * np.where(places == 0.5, 0.1, 1.0)[:, None]
     X += 5 * places[:, None]
     few, many = (assess(fitted(X, k), X, n_resamples=0, random_state=0) for k in (2, 3))
     assert (few.answer, few.groups, few.coarser) == (Answer.GROUPS, [[0], [1]], None)
@@ -172,7 +174,7 @@ def test_clusters_of_too_few_rows_for_a_gap_are_noted_and_named(golden):
 
 def test_a_column_that_does_not_count_is_noted_and_shows_no_gap():
     X = np.column_stack([blobs(300), np.random.default_rng(1).integers(2, size=300)])
-    found = assess(fitted(X, 6), X, n_resamples=0, random_state=0)
+    found = assess(fitted(X, 6), X, n_resamples=0, random_state=0, n_runs=1)
     # Column 3 is noise, and 4 a coin.
     assert found.ignored == ["3", "4"]
     assert found.n_separated == 3
@@ -202,6 +204,15 @@ def test_one_cluster_does_not_hide_groups():
 def test_a_cluster_that_other_rows_do_not_show_is_not_found_again():
     X = blobs()
     assert assess(fitted(X, 5), X, **QUICK).cluster_recovery.min() < 0.75
+
+
+ANSWERS = {"g": Answer.GROUPS, "s": Answer.STRUCTURE, "n": Answer.NONE}
+
+
+def runs(answers, *numbers):
+    """Make runs of such answers, "g" for groups, and such numbers of clusters."""
+    numbers = numbers or [3] * len(answers)
+    return tuple(Run(ANSWERS[each], k) for each, k in zip(answers, numbers, strict=True))
 
 
 NULL = np.arange(10.0)
@@ -234,13 +245,9 @@ VERDICTS = {
     "a gap between fewer clusters that all lie across": replace(
         GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 0.6)
     ),
-    "groups, one null table as clear": replace(GROUPS, statistic=9.0, p_value=0.02),
     "groups in one cluster": Assessment(1, 60, 60, 20.0, NULL, 0.001),
     "structure": replace(GROUPS, gaps=ONE_GROUP),
     "no groups": NONE,
-    "no groups, all null tables less clear": replace(NONE, statistic=9.5, p_value=0.064),
-    "no groups, one null table as clear": replace(NONE, statistic=9.0, p_value=0.064),
-    "no groups, two null tables as clear": replace(NONE, statistic=8.0, p_value=0.064),
     "no groups, clusters found again": replace(NONE, cluster_recovery=np.array([1.0, 0.9, 0.95])),
     "no groups, clusters not found again": replace(NONE, cluster_recovery=np.array([1.0, 0.5, 1])),
     "columns that do not count": replace(GROUPS, ignored=["3", "4"]),
@@ -255,6 +262,14 @@ VERDICTS = {
     "known rows moved another": replace(GROUPS, moved=1),
     "known rows moved others of many": replace(GROUPS, n_rows=20_000, moved=12),
     "known rows moved others, no groups": replace(NONE, moved=12),
+    "groups in all runs": replace(GROUPS, runs=runs("ggg")),
+    "groups in all runs but one": replace(GROUPS, runs=runs("ggggsgg")),
+    "structure in all runs": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sss")),
+    "no groups in all runs": replace(NONE, runs=runs("nnn")),
+    "undecided": replace(GROUPS, runs=runs("ggsgnsg")),
+    "undecided, this one as few": replace(NONE, runs=runs("nggnnng")),
+    "undecided, this one alone": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sgggggg")),
+    "other numbers of clusters": replace(GROUPS, runs=runs("ggggggg", 3, 3, 2, 3, 5, 2, 3)),
 }
 
 
@@ -277,14 +292,14 @@ def test_rows_that_known_rows_move_across_a_gap_are_counted():
     known = np.where(np.arange(150) < 15, np.minimum(cloud, 1), -1)
     free, held = (PCKID(2, random_state=0, n_jobs=1).fit(X, known=each) for each in (None, known))
     assert len(set(free.labels_[cloud < 2])) == len(set(held.labels_[cloud > 0])) == 1
-    assert assess(held, X, n_null=5, n_resamples=0).moved == (cloud == 1).sum()
-    assert assess(free, X, n_null=5, n_resamples=0).moved == 0
+    assert assess(held, X, n_null=5, n_resamples=0, n_runs=1).moved == (cloud == 1).sum()
+    assert assess(free, X, n_null=5, n_resamples=0, n_runs=1).moved == 0
     logs = PCKID(2, random_state=0, n_jobs=1, log_columns=range(4)).fit(np.exp(X), known=known)
-    assert assess(logs, np.exp(X), n_null=5, n_resamples=0).moved == (cloud == 1).sum()
+    assert assess(logs, np.exp(X), n_null=5, n_resamples=0, n_runs=1).moved == (cloud == 1).sum()
     # A correct known row of each cluster moves none.
     named = np.where(np.isin(np.arange(150), [0, 2]), cloud, -1)
     agreeing = PCKID(2, random_state=0, n_jobs=1).fit(X, known=named)
-    assert assess(agreeing, X, n_null=5, n_resamples=0).moved == 0
+    assert assess(agreeing, X, n_null=5, n_resamples=0, n_runs=1).moved == 0
 
 
 def test_known_rows_of_other_arrays_are_counted_too():
@@ -293,7 +308,7 @@ def test_known_rows_of_other_arrays_are_counted_too():
     X = torch.asarray(rng.normal(size=(150, 4)) + np.array([0.0, 6.0, 16.0])[cloud][:, None])
     known = np.where(np.arange(150) < 15, np.minimum(cloud, 1), -1)
     model = PCKID(2, random_state=0, n_jobs=1).fit(X, known=known)
-    assert assess(model, X, n_null=5, n_resamples=0).moved == (cloud == 1).sum()
+    assert assess(model, X, n_null=5, n_resamples=0, n_runs=1).moved == (cloud == 1).sum()
 
 
 def test_codes_for_missing_values_are_noted(golden):
@@ -302,7 +317,7 @@ def test_codes_for_missing_values_are_noted(golden):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SentinelWarning)
         model = fitted(X, 2)
-    found = assess(model, X, n_null=5, n_resamples=0, random_state=0)
+    found = assess(model, X, n_null=5, n_resamples=0, n_runs=1, random_state=0)
     golden(found.codes)
     assert found.row_stability is None
 
@@ -312,7 +327,7 @@ def test_clusters_that_follow_the_missing_cells_are_noted():
     X[::2, 1:] = np.nan
     model = fitted(X, 2, missingness="informative")
     assert find_caveats(model, X, model.labels_)["follows"] == ["1", "2", "3"]
-    noted = assess(model, X, n_null=5, n_resamples=0, random_state=0)
+    noted = assess(model, X, n_null=5, n_resamples=0, n_runs=1, random_state=0)
     assert noted.follows == ["1", "2", "3"]
 
 
@@ -328,7 +343,7 @@ def test_categories_have_null_tables_too():
     X = rng.normal(size=(80, 3))
     X[:, 2] = rng.integers(3, size=80)
     model = fitted(X, 2, categorical_features=[2])
-    assert assess(model, X, n_null=9, n_resamples=0, random_state=1).has_groups is False
+    assert assess(model, X, n_null=9, n_resamples=0, random_state=1, n_runs=1).has_groups is False
 
 
 def test_a_table_may_have_categories_alone():
@@ -347,7 +362,7 @@ def test_rows_without_a_value_have_no_stability():
     X[5] = np.nan
     with pytest.warns(UserWarning, match="no observed value"):
         model = fitted(X, 3)
-    found = assess(model, X, n_null=5, n_resamples=3, random_state=0)
+    found = assess(model, X, n_null=5, n_runs=1, n_resamples=3, random_state=0)
     assert found.n_rows == 89
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(found.row_stability)), [5])
 
@@ -400,3 +415,64 @@ def test_labels_of_an_earlier_fit_are_not_taken_for_those_of_a_file(tmp_path):
     model.fit(ds.dataset(tmp_path / "t.parquet"))
     assert not any(hasattr(model, name) for name in ("labels_", "confidence_", "embedding_"))
     assert assess(model, X, **QUICK).cluster_stability.min() > 0.75
+
+
+@pytest.fixture(scope="module")
+def edge():
+    """A table for which seeds disagree: two groups that nearly touch."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 3)) + 2.6 * (np.arange(120) % 2)[:, None] * [1, 1, 0]
+    X[:, 1:][rng.random((120, 2)) < 0.2] = np.nan
+    return X
+
+
+@pytest.fixture(scope="module")
+def chosen(edge):
+    return PCKID("auto", n_runs=2, random_state=0, n_jobs=1).fit(edge)
+
+
+class TestRuns:
+    """The whole decision, made several times."""
+
+    def test_a_fit_and_its_assessment_have_the_same_runs(self, edge, chosen):
+        found = assess(chosen, edge, n_resamples=0)
+        choice = chosen.choice_
+        assert len(choice.runs) in (2, 5)
+        assert len({run.seed for run in choice.runs}) == len(choice.runs)
+        assert found.number == choice.number
+        assert found.p_value == choice.p_value == choice.runs[choice.number].p_value
+        assert [run.p_value for run in found.runs] == [run.p_value for run in choice.runs]
+        assert chosen.n_clusters_ == choice.runs[choice.number].n_clusters
+        assert sum(found.answers.values()) == len(found.runs)
+
+    def test_a_run_is_what_a_fit_by_its_seed_decides(self, edge, chosen):
+        run = chosen.choice_.runs[1]
+        model = PCKID("auto", n_runs=1, random_state=0, n_jobs=1)
+        alone = decide(model, model._draw(edge, **model._needs()), 1, DecisionPlan(max_null=36))
+        assert (alone.run.p_value, alone.run.answer) == (run.p_value, run.answer)
+        assert alone.training.drawn.sample.entropy == run.seed
+
+    def test_threads_change_no_run(self, edge, chosen):
+        again = PCKID("auto", n_runs=2, random_state=0, n_jobs=2).fit(edge)
+        assert [run.p_value for run in again.choice_.runs] == [
+            run.p_value for run in chosen.choice_.runs
+        ]
+        np.testing.assert_array_equal(again.labels_, chosen.labels_)
+
+    def test_with_a_given_number_the_first_run_has_the_models_clusters(self, edge):
+        model = fitted(edge, 2)
+        alone = assess(model, edge, n_resamples=0, n_runs=1)
+        found = assess(model, edge, n_resamples=0, n_runs=2, n_null=9)
+        np.testing.assert_array_equal(found.gaps.p_values, alone.gaps.p_values)
+        np.testing.assert_array_equal(found.runs[0].gap_p_values, alone.gaps.p_values)
+        assert {run.n_clusters for run in found.runs} == {2}
+        assert (found.number, len(alone.runs)) == (0, 1)
+
+    def test_an_answer_that_the_models_own_run_does_not_find_is_undecided(self):
+        most = replace(GROUPS, gaps=ONE_GROUP, runs=runs("sgggggg"))
+        assert (most.answer, most.has_groups) == (Answer.UNDECIDED, None)
+        assert replace(GROUPS, runs=runs("ggggggs")).answer is Answer.GROUPS
+
+    def test_no_runs_at_all_are_refused(self, edge, chosen):
+        with pytest.raises(ValueError, match=r"n_runs is 0"):
+            assess(chosen, edge, n_runs=0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -70,11 +70,37 @@ DESIGNS = {
 }
 """Made tables, by half and name."""
 
+CLOUD_SHAPES = ((60, 100), (60, 500), (150, 200))
+
+
+def _t_factors(rng: np.random.Generator, n: int) -> NDArray:
+    return rng.standard_t(4, size=(n, 3))
+
+
+# Factors of a cloud without groups, and the share of the columns that have them.
+CLOUDS: dict[str, tuple[Callable[[np.random.Generator, int], NDArray], float]] = {
+    "noise": (lambda rng, n: np.zeros((n, 1)), 1.0),
+    "one factor": (lambda rng, n: rng.normal(size=(n, 1)), 1.0),
+    "three factors": (lambda rng, n: rng.normal(size=(n, 3)), 1.0),
+    "t factors": (_t_factors, 1.0),
+    "lognormal": (lambda rng, n: rng.normal(size=(n, 2)), 1.0),
+    "batch": (lambda rng, n: rng.normal(size=(n, 1)), 0.2),
+}
+
 CELL_ROWS = {"700 cells": 700, "100 cells": 100}
 
 
 def list_wide(half: str, cells: str | Path | None, folders: Sequence[str | Path]) -> list[Case]:
-    """List the made tables of a half, its padded tables in `folders`, and to report the cells."""
+    """List the made tables of a half, its padded tables in `folders`, and to report the cells.
+
+    The half "clouds" has tables without groups alone: a method is right that finds one cluster.
+    """
+    if half == "clouds":
+        return [
+            Case("clouds", f"{kind}, {n} × {d}", kind, partial(draw_cloud, kind, (n, d)))
+            for kind in CLOUDS
+            for n, d in CLOUD_SHAPES
+        ]
     found = [
         Case("made", name, str(tuple(design)), partial(draw, design))
         for name, design in DESIGNS[half].items()
@@ -91,6 +117,17 @@ def list_wide(half: str, cells: str | Path | None, folders: Sequence[str | Path]
         if case.setting == _SETTING
     ]
     return found
+
+
+def draw_cloud(kind: str, shape: tuple[int, int], seed: int) -> LabelledTable:
+    """Draw a cloud of one group, 30 % of the values missing."""
+    rng, (n, d) = np.random.default_rng([seed, *shape]), shape
+    factors, share = CLOUDS[kind][0](rng, n), CLOUDS[kind][1]
+    loadings = rng.normal(size=(factors.shape[1], d)) * (np.arange(d) < share * d)
+    X = factors @ loadings + rng.normal(size=(n, d))
+    if kind == "lognormal":
+        X = np.exp(0.5 * X)
+    return prepare(np.where(rng.random(X.shape) < 0.3, np.nan, X), np.zeros(n, dtype=np.int64))
 
 
 def draw(design: Design, seed: int) -> LabelledTable:

@@ -33,6 +33,15 @@ def test_blocks_batches_and_small_values():
     assert len(np.unique(counts.y)) == 8
 
 
+def test_clouds_have_one_group():
+    cases = list_wide("clouds", None, [])
+    assert len(cases) * 8 == 144
+    for case in cases[::3]:
+        X, y = case.draw(0)
+        assert X.shape == (60, 100)
+        assert not y.any()
+
+
 def test_low_rank_imputation_restores_a_table_of_that_rank():
     rng = np.random.default_rng(0)
     full = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 30))

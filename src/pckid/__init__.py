@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from pckid.kernel import ProbabilisticClusterKernel
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
-    from pckid.n_clusters import choose_n_clusters
     from pckid.outcomes import compare_outcomes
     from pckid.profiles import profile
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
+    from pckid.runs import choose_n_clusters
     from pckid.significance.levels import Levels
     from pckid.significance.new_rows import compare_rows
 
@@ -92,7 +92,7 @@ _HOMES = {
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
     "cluster_tree": "pckid.explanation",
-    "choose_n_clusters": "pckid.n_clusters",
+    "choose_n_clusters": "pckid.runs",
     "compare_outcomes": "pckid.outcomes",
     "compare_rows": "pckid.significance.new_rows",
     "explain": "pckid.explanation",

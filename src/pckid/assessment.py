@@ -1,5 +1,6 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +15,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.quantities import in_reach
-from pckid._utils.seeds import Stream, generator, some_rows
+from pckid._utils.seeds import some_rows
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
@@ -25,29 +26,29 @@ from pckid.input.table import logs_as_scaled, standardise_at_home
 from pckid.input.validation import column_name, unordered_mask
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
-from pckid.n_clusters import Choice, judge_rows
+from pckid.n_clusters import Choice
+from pckid.runs import DecisionPlan, describe_run, find_gaps_between, judge_rows
 from pckid.say.notes import write_notes
 from pckid.say.verdict import write_null_p, write_verdict
-from pckid.significance.coarser import CoarserGaps, find_coarser_gaps
+from pckid.significance.agreement import Run, find_common_answer
+from pckid.significance.by_scores import find_judged
+from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
 from pckid.significance.ensemble import cluster_some
-from pckid.significance.gaps import Gaps, find_gaps
+from pckid.significance.gaps import Gaps
 from pckid.significance.levels import (
-    CLOSE,
     DOUBTFUL,
     FEW_ROWS,
     LEVELS,
     MAX_JUDGED,
     Answer,
     Levels,
+    find_answer,
 )
-from pckid.significance.null_gaps import find_null_gaps
-from pckid.significance.null_tables import find_dependence, fit_null_model
 from pckid.significance.repeats import find_repeats
 from pckid.significance.row_order import find_alike_neighbours
 from pckid.significance.stability import measure_stability, resample_clusters
-from pckid.significance.units import find_units, near_one
 from pckid.spectral.clustering import cluster_by_numbers
 from pckid.spectral.membership import match_labels
 
@@ -109,8 +110,12 @@ class Assessment:
         Columns whose cells are missing depending on the values of other columns.
     ignored : list of str
         Columns that agree with no other column about groups: no gap is looked for in them.
-    other_choices : list of int
-        The numbers of clusters that another run could choose.
+    runs : tuple of Run
+        What each run of the decision found by its own seeds: its `answer`, `n_clusters`,
+        `n_separated`, `p_value` and `gap_p_values`. The answer is what at least six of seven of
+        them find, the model's own clusters among these.
+    number : int
+        Which of the runs has the model's own clusters.
     n_resamples : int
         Into how many random halves the rows were divided.
     chosen : bool
@@ -153,7 +158,8 @@ class Assessment:
     follows: list[str] = field(default_factory=list)
     selected: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
-    other_choices: list[int] = field(default_factory=list)
+    runs: tuple[Run, ...] = ()
+    number: int = 0
     n_resamples: int = 0
     chosen: bool = False
     n_table: int | None = None
@@ -168,19 +174,25 @@ class Assessment:
 
     @property
     def answer(self) -> Answer:
-        """Groups with gaps between them, structure without gaps, or no clear groups."""
-        if self.has_groups is None:
-            return Answer.UNKNOWN
-        if not self.has_groups:
-            return Answer.NONE
-        return Answer.GROUPS if self.n_separated > 1 else Answer.STRUCTURE
+        """Groups with gaps, structure without gaps, no clear groups, or undecided."""
+        is_endless = self.dependence is not None and self.dependence.is_endless
+        own = find_answer(None if is_endless else self.p_value, self.n_separated, self.levels)
+        if own is Answer.UNKNOWN or len(self.runs) < 2:
+            return own
+        found = find_common_answer([run.answer for run in self.runs])
+        return found if found is own else Answer.UNDECIDED
 
     @property
     def has_groups(self) -> bool | None:
-        """Whether there are more than tables without groups show; None: unknown."""
-        if self.p_value is None or (self.dependence is not None and self.dependence.is_endless):
+        """Whether there are more than tables without groups show; None: unknown, or undecided."""
+        if self.answer in (Answer.UNKNOWN, Answer.UNDECIDED):
             return None
-        return self.p_value <= self.levels.structure
+        return self.answer is not Answer.NONE
+
+    @property
+    def answers(self) -> dict[Answer, int]:
+        """How many runs come to each answer, the commonest first."""
+        return dict(Counter(run.answer for run in self.runs).most_common())
 
     @property
     def n_separated(self) -> int:
@@ -208,11 +220,6 @@ class Assessment:
         if self.cluster_recovery is None:
             return []
         return np.flatnonzero(self.cluster_recovery < DOUBTFUL).tolist()
-
-    @property
-    def is_close(self) -> bool:
-        """Whether a little more or less would change the answer on groups or none."""
-        return self.p_value is not None and CLOSE[0] <= self.p_value <= CLOSE[1]
 
     def without_gap(self, cluster: int) -> list[int]:
         """List the clusters of the same group that have no gap to a cluster."""
@@ -255,6 +262,7 @@ def assess(
     random_state: Any = None,
     n_jobs: int | None = None,
     levels: Levels = LEVELS,
+    n_runs: int | None = None,
     advance: Advance = lambda count: None,
 ) -> Assessment:
     """Test whether there are groups at all, with gaps between them, and found again in other rows.
@@ -263,8 +271,10 @@ def assess(
     missing cells, the same correlations, and columns that are distributed alike but have one mode;
     discrete columns keep their distribution. It is the test by which `n_clusters="auto"` decides,
     and a model that chose its number of clusters is not tested again. Each pair of clusters is
-    tested for a gap: fewer rows between them than inside. And random halves of the rows are
-    clustered anew. All with few mixtures and on samples of rows, so that it takes seconds.
+    tested for a gap: fewer rows between them than inside. All of this is done several times, each
+    with another ensemble, null tables and clusters by seeds of its own: the answer is what nearly
+    all of these runs find. And random halves of the rows are clustered anew. All with few mixtures
+    and on samples of rows, so that it takes seconds.
 
     Parameters
     ----------
@@ -302,6 +312,9 @@ def assess(
         Threads, as in `PCKID`.
     levels : Levels, default=Levels()
         Up to which p-values there is structure, and gaps between clusters.
+    n_runs : int, default=None
+        How often the decision is made, as in `PCKID`; None takes that of the estimator. The first
+        run, or that which a fit with n_clusters="auto" took, has the model's own clusters.
     advance : callable, default=None
         Called with 1 whenever a null table or a resample is done, for a progress bar.
 
@@ -333,6 +346,8 @@ def assess(
             f"n_null={n_null} and n_resamples={n_resamples} were given, but at least 5 null tables "
             "are needed, and 0 resamples."
         )
+    if n_runs is not None and n_runs < 1:
+        raise ValueError(f"n_runs is {n_runs}. Decide at least once.")
     check_is_fitted(estimator)
     estimator._validate_params()
     X, arrangement, _ = split_arrangement(X, positions, groups)
@@ -343,7 +358,7 @@ def assess(
         with ignore_warnings(FeatureNamesWarning):
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
-    how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels
+    how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels, n_runs
     return assess_rows(estimator, values, labels, *how)
 
 
@@ -359,6 +374,7 @@ def assess_rows(
     arrangement: Arrangement | None = None,
     weights: np.ndarray | None = None,
     levels: Levels = LEVELS,
+    n_runs: int | None = None,
 ) -> Assessment:
     """Assess as `assess` does, by rows (n_samples, n_features) whose labels (n_samples,) are known.
 
@@ -381,14 +397,19 @@ def assess_rows(
             random_state = estimator.random_state
         if levels != LEVELS or random_state not in (None, estimator.random_state):
             own = None
+        if n_runs not in (None, estimator.n_runs):
+            own = None
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
-        effort = _Effort(n_null, n_resamples, int(seed), n_threads(n_jobs), advance, levels)
+        how = int(seed), n_threads(n_jobs), advance, levels, n_runs or estimator.n_runs
+        effort = _Effort(n_null, n_resamples, *how)
         with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
+    if estimator._kernel.scaling.factors is not None:
+        levels = levels.in_wide_tables()
     groups = None if arrangement is None else arrangement.groups
     in_order = arrangement is None and whole
     return Assessment(
@@ -396,7 +417,6 @@ def assess_rows(
         n_rows=n_rows,
         n_distinct=n_distinct,
         chosen=hasattr(estimator, "choice_"),
-        other_choices=estimator.choice_.others if hasattr(estimator, "choice_") else [],
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
         n_together=None if groups is None else len(np.unique(groups[rows])),
@@ -439,7 +459,7 @@ class _Rows(NamedTuple):
 
 
 class _Effort(NamedTuple):
-    """How much is drawn for a verdict, by what seed and at which levels, and whom to tell."""
+    """How much is drawn for a verdict and how often, by what seed and at which levels."""
 
     n_null: int | None
     n_resamples: int
@@ -447,81 +467,92 @@ class _Effort(NamedTuple):
     jobs: int
     advance: Advance
     levels: Levels
+    n_runs: int
 
 
 def _gather_evidence(
     estimator: Any, table: _Rows, choice: Choice | None, effort: _Effort
 ) -> dict[str, Any]:
-    """Compare rows with null tables, unless a choice did, look for gaps, and cluster resamples.
+    """Decide by several runs, unless a choice did, look for gaps, and cluster resamples.
 
     The result has fields of `Assessment`; there are none where too few rows differ.
     """
     seed, jobs, n_clusters = effort.seed, effort.jobs, len(estimator.cluster_centers_)
-    compared_rows, arrangement = table.draw_compared(seed), table.arrangement
+    compared_rows, levels = table.draw_compared(seed), effort.levels
+    if estimator._kernel.scaling.factors is not None:
+        levels = levels.in_wide_tables()
+    find_own = partial(_find_own_gaps, estimator, table, compared_rows, effort)
     if choice is None or choice.compared is None:
-        placed = None if arrangement is None else arrangement.take(compared_rows)
-        how = seed, jobs, effort.n_null, effort.levels, placed
-        choice = judge_rows(estimator, table.values[compared_rows], *how)
+        placed = None if table.arrangement is None else table.arrangement.take(compared_rows)
+        plan = DecisionPlan(n_clusters, n_null=effort.n_null, levels=effort.levels)
+        how = seed, jobs, effort.n_runs, plan, placed
+        gaps_of = partial(find_own, seed) if n_clusters > 1 else None
+        decision = judge_rows(estimator, table.values[compared_rows], *how, gaps_of)
+        choice, separation = decision.choice, decision.separation
+        runs = choice.runs
+    else:
+        own = choice.runs[choice.number]
+        separation = find_own(own.seed, choice) if n_clusters > 1 else None
+        own = describe_run(choice, n_clusters, separation, own.seed, levels)
+        runs = (*choice.runs[: choice.number], own, *choice.runs[choice.number + 1 :])
     effort.advance(effort.n_null or MAX_NULL)
     compared = choice.compared
     if compared is None:
         return {}
-    dependence = describe_dependence(compared.correlation, compared.n_effective, arrangement)
+    dependence = _describe(choice, table)
     found: dict[str, Any] = {
         "statistic": compared.statistic,
         "null_statistics": compared.null_statistics,
         "p_value": compared.p_value,
         "ignored": [column_name(estimator, j) for j in choice.ignored],
         "dependence": dependence,
+        "gaps": None if separation is None else separation.gaps,
+        "coarser": None if separation is None else separation.coarser,
+        "runs": runs,
+        "number": choice.number,
     }
     if n_clusters == 1:
         return found
-    if dependence is None:
-        counted = some_rows(compared_rows, MAX_JUDGED, seed)
-        values = table.without(counted, choice.ignored)
-        units = find_units(near_one(values), unordered_mask(estimator))
-        labels = table.labels[counted]
-        found["gaps"] = find_gaps(units, labels, seed, n_clusters, effort.levels)
-        if found["gaps"].n_separated == 1 and compared.p_value <= effort.levels.structure:
-            divide = partial(_cluster_again, estimator, table.values[counted], jobs=jobs)
-            of_model = seed, n_clusters, effort.levels
-            found["coarser"] = find_coarser_gaps(units, labels, divide, *of_model)
-    else:
-        counted = compared_rows[rows_to_compare(len(compared_rows), seed)]
-        found["gaps"] = _find_dependent_gaps(estimator, table, counted, choice.ignored, effort)
     judged = some_rows(table.clustered, MAX_JUDGED, seed)
-    coarser, gaps = found.get("coarser"), found["gaps"]
-    of_clusters = None if gaps is None else gaps.groups
-    if coarser is not None and coarser.are_divided:
-        of_clusters = coarser.groups
+    of_clusters = None if separation is None else separation.groups
     found["moved"] = _count_moved(estimator, table, judged, of_clusters, jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
         return found
     return found | _find_again(estimator, table, judged, effort, dependence)
 
 
-def _find_dependent_gaps(
-    estimator: Any, table: _Rows, rows: np.ndarray, ignored: Sequence[int], effort: _Effort
-) -> Gaps | None:
-    """Look for gaps among rows (n_rows,) of the table, which depend on each other."""
-    n_clusters, categorical = len(estimator.cluster_centers_), unordered_mask(estimator)
-    X = near_one(table.without(rows, ignored))
-    model = fit_null_model(X, categorical)
-    assert table.arrangement is not None
-    rng = generator(effort.seed, Stream.DEPENDENCE)
-    dependence = find_dependence(model, table.arrangement.take(rows), rng)
-    if dependence is None:
-        units, plain = find_units(X, categorical), (effort.seed, n_clusters, effort.levels)
-        return find_gaps(units, table.labels[rows], *plain)
+def _describe(choice: Choice, table: _Rows) -> RowDependence | None:
+    """Describe how the rows of a table depend on each other; None: they do not."""
+    if choice.compared is None:
+        return None
+    found = choice.compared.correlation, choice.compared.n_effective
+    return describe_dependence(*found, table.arrangement)
 
-    def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
-        return cluster_some(estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
 
-    how = categorical, cluster_table, n_clusters, effort.seed, effort.jobs
-    null = find_null_gaps(model, dependence, *how)
-    units = find_units(X[dependence.rows], categorical)
-    labels = table.labels[rows[dependence.rows]]
-    return find_gaps(units, labels, effort.seed, n_clusters, effort.levels, null)
+def _find_own_gaps(
+    estimator: Any,
+    table: _Rows,
+    compared: np.ndarray,
+    effort: _Effort,
+    seed: int,
+    choice: Choice,
+) -> Separation | None:
+    """Look for gaps between the estimator's own clusters, in rows `compared` (n_compared,).
+
+    None where the rows were too few to be compared.
+    """
+    if choice.compared is None:
+        return None
+    arrangement, rows = None, some_rows(compared, MAX_JUDGED, effort.seed)
+    if table.arrangement is not None and _describe(choice, table) is not None:
+        rows, arrangement = compared, table.arrangement.take(compared)
+    divide = None
+    if (choice.p_value or 0.0) <= effort.levels.structure:
+        divide = partial(_cluster_again, estimator, table.values[rows], jobs=effort.jobs)
+    X = table.without(rows, choice.ignored)
+    judged = find_judged(estimator, estimator._kernel.scaling, X)
+    how = len(estimator.cluster_centers_), seed, effort.jobs, effort.levels, divide, arrangement
+    return find_gaps_between(judged, table.labels[rows], *how)
 
 
 def _find_again(
@@ -541,10 +572,10 @@ def _find_again(
     labels_of = partial(cluster_some, estimator, values, n_clusters)
     together = None
     if table.arrangement is not None:
-        block = 0.0 if dependence is None else dependence.reach
+        block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
         placed = table.arrangement.take(judged)
         if placed.groups is not None or block > 0:
-            together = placed.blocks(block)
+            together = placed.blocks(block, pace)
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
         together = repeats

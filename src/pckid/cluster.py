@@ -36,7 +36,9 @@ from pckid.input.warnings import (
     warn_ignored,
 )
 from pckid.matching import follow_model
-from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT, choose_or_none
+from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT
+from pckid.runs import DecisionPlan, decide_by_runs
+from pckid.significance.agreement import N_RUNS
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
@@ -73,6 +75,7 @@ PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
         "weighting": "equal",
         "scaling": "common",
         "embedding": "kernel_pca",
+        "n_factors": None,
     }
 )
 """The paper's parameters where they differ from the defaults."""
@@ -91,8 +94,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The number of clusters k. "auto" chooses among 1 to 40, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given; 1 says that there are no clear groups, and 40,
         with a `ClusterLimitWarning`, that there may be more. Columns that agree with no other are
-        then not used, which an `IgnoredColumnsWarning` says. A fit takes one to ten times as long
-        as with a given number: some 1 s on one core at 1,000 rows where the answer is clear.
+        then not used, which an `IgnoredColumnsWarning` says. A fit takes ten to thirty times as
+        long as with a given number, some 4 s on one core at 1,000 rows: see `n_runs`.
     n_inits : int or "auto", default="auto"
         Random starts for each number of components; the paper's Q, there 30. "auto" takes 10, and
         20 or 40 where two halves of the ensemble find other clusters than each other, so that
@@ -174,11 +177,25 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         one for each. Whole numbers and well known scales have their order; a mapping of columns to
         levels, the lowest first, or None gives it. None takes the columns of categories whose
         pandas or Arrow type is ordered, an empty list takes none.
+    n_factors : int, "auto" or None, default="auto"
+        Of a wide table, in which few columns tell the groups, rows are scored by this many factors
+        of the columns that tell, and the mixtures see the scores in place of the columns of
+        numbers. Factors are found by EM over the observed cells: nothing is imputed. "auto" does
+        so for 50 columns of numbers or more, if these outnumber the rows or at most a third of them
+        tell, and neither `column_groups` nor `count_columns` are given; how many factors, at least
+        one fewer than clusters, and which columns, is what predicts hidden cells best. None never
+        does. Not with `count_columns`.
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.
     kmeans_n_init : int, default=100
         Starts of k-means; the partition of lowest cost is kept.
+    n_runs : int, default=3
+        How often "auto" and `assess` decide, each time by other seeds: on columns that do not
+        count, on k, on null tables and gaps. Where runs disagree there are 2 n_runs + 1, seven by
+        default, and an answer is what at least six of seven find; else it is "undecided". k, the
+        columns and the ensemble are those of the run that agrees most with the others. 1 decides
+        once, in about half of the time; two seeds then contradict each other on 4 % of tables.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
         Covariance matrices ("full", "tied") are always computed in float64.
@@ -248,6 +265,11 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         ones from the lowest to the highest.
     column_groups_ : dict
         The columns of each group, by their names or indices.
+    n_factors_ : int
+        The number of factors that rows are scored by; 0 where mixtures see the columns themselves.
+    telling_features_ : list
+        Names, or indices, of the columns that have these factors; all that are used where there are
+        none.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
@@ -288,6 +310,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         "embedding": [StrOptions(set(EMBEDDINGS))],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "kmeans_n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_runs": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -311,8 +334,10 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         log_columns: Any = None,
         count_columns: Any = None,
         ordinal_columns: Any = None,
+        n_factors: int | str | None = "auto",
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
+        n_runs: int = N_RUNS,
         dtype: str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -326,12 +351,14 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             column_groups=column_groups, group_weights=group_weights,
             categorical_features=categorical_features, missingness=missingness,
             log_columns=log_columns, count_columns=count_columns, ordinal_columns=ordinal_columns,
+            n_factors=n_factors,
             dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.n_clusters = n_clusters
         self.embedding = embedding
         self.n_landmarks = n_landmarks
         self.kmeans_n_init = kmeans_n_init
+        self.n_runs = n_runs
 
     @all_or_nothing
     @with_callbacks
@@ -802,7 +829,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         Categories are numbers in X (n_samples, n_features), and each row has a cluster; no row may
         have had a weight or a known group, and there are no more rows than a fit learns from. The
         labels (n_samples,) for each of the `numbers`, ascending, are those of a fit with that
-        number and the same `random_state`.
+        number and the same seed, which is that of the run that was taken.
         """
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         same = with_few_mixtures(self, dtype=self.dtype, random_state=seed)
@@ -810,7 +837,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             logs = logs_as_scaled(X, self._kernel.scaling)
             drawn = same._draw(asarray_like(logs, self._kernel.scaling.center), **same._needs())
         if hasattr(self, "choice_"):
-            drawn = drawn.without(self.choice_.ignored)
+            run = self.choice_.runs[self.choice_.number]
+            drawn = drawn.by_seed(run.seed).without(self.choice_.ignored)
         return recluster(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
 
     def _choose_n_clusters(self, drawn: FitInput) -> Training:
@@ -825,7 +853,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
             return self._train(drawn)
-        self.choice_, training = choose_or_none(self, drawn)
+        found = decide_by_runs(self, drawn, self.n_runs, DecisionPlan(grows=self.n_runs == 1))
+        self.choice_, training = found.choice, found.training
         at_least = 0 if members is None else len(members.counts)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)

@@ -37,6 +37,8 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         Columns of categories, and missingness that carries information.
     log_columns, count_columns, ordinal_columns : as in PCKID
         Columns whose logarithm is taken, of counts, and of ordered categories.
+    n_factors : int, "auto" or None, default="auto"
+        The factors that rows of wide tables are scored by, as in PCKID; "auto" finds their number.
     dtype, device, random_state, n_jobs, verbose : as in PCKID
         Arithmetic, where to compute, the seed, threads, and what is printed.
 
@@ -48,6 +50,11 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         The sorted categories of each column of categories, by its name or index.
     column_groups_ : dict
         The columns of each group, by their names or indices.
+    n_factors_ : int
+        The number of factors that rows are scored by; 0 where mixtures see the columns themselves.
+    telling_features_ : list
+        Names, or indices, of the columns that have these factors; all that are used where there are
+        none.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int

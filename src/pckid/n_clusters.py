@@ -3,9 +3,9 @@
 With λ_1 ≥ λ_2 ≥ … the eigenvalues of D^-½ K D^-½, the number chosen is the smallest k = 2, 3, …
 whose drop λ_k − λ_{k+1}, the eigengap (von Luxburg 2007), is at least 0.65 of the largest one: of
 numbers that the spectrum hardly tells apart, the smallest, whichever a random ensemble happens to
-put first. Ten starts of each size choose another k by another seed twice as often as forty, so the
-ensemble grows, up to four times, until all random halves of it choose the same.
-`docs/results/index.md` tells how often it is right.
+put first. Ten starts of each size choose another k by another seed twice as often as forty. So the
+choice is made several times, see `pckid.runs`; made once, the ensemble grows, up to four times,
+until all random halves of it choose the same. `docs/results/index.md` tells how often it is right.
 
 Before that number is taken, the clusters are compared with those of tables without groups, see
 `pckid.significance`: where these are as clear, the answer is 1.
@@ -14,11 +14,10 @@ Before that number is taken, the clusters are compared with those of tables with
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import clone
 
 from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
@@ -29,11 +28,11 @@ from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
 from pckid.ensemble.members import Ensemble
-from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
-from pckid.input.validation import unordered_mask
 from pckid.input.warnings import ignore_warnings
+from pckid.significance.agreement import Run
+from pckid.significance.by_scores import find_judged
 from pckid.significance.comparison import (
     MAX_NULL,
     MIN_REPEATED,
@@ -42,7 +41,7 @@ from pckid.significance.comparison import (
     compare_with_null_tables,
     rows_to_compare,
 )
-from pckid.significance.ensemble import small_kernel, with_few_mixtures
+from pckid.significance.ensemble import small_kernel
 from pckid.significance.gaps import find_gaps
 from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.single_columns import find_single_columns
@@ -56,9 +55,8 @@ MAX_ROWS = 1000
 NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on the choosing halves
 # The ensemble that k is chosen by grows to four times the estimator's starts, but not beyond forty.
 _TIMES_STARTS, _MAX_STARTS = 4, 40
-N_HALVES = 20  # of the ensemble, by which k is chosen anew
+_N_HALVES = 20  # of the ensemble, by which k is chosen anew
 _MIN_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
-UNSTEADY = 0.2  # where as many halves choose another k, another run could
 CHOOSING = "choose_n_clusters"
 """The phase of a fit that chooses k."""
 
@@ -85,9 +83,10 @@ class Choice(NamedTuple):
     ignored : tuple of int
         Columns that show no groups, and are left out: those that split clusters which no other
         column tells apart, and those that go with no other column.
-    votes : ndarray of shape (n_candidates,)
-        The share of random halves of the ensemble that choose each candidate: as often would
-        another ensemble of the same size. `others` lists those that another run could choose.
+    runs : tuple of Run
+        What each run found, by its own seeds: its answer, its number of clusters, and its p-values.
+    number : int
+        Which of the runs all else is of: the one that agrees most with the others.
     """
 
     n_clusters: int
@@ -96,16 +95,8 @@ class Choice(NamedTuple):
     eigenvalues: np.ndarray
     compared: Comparison | None = None
     ignored: tuple[int, ...] = ()
-    votes: np.ndarray = np.empty(0)
-
-    @property
-    def others(self) -> list[int]:
-        """The numbers of clusters that another run could choose, the likeliest first."""
-        if self.n_clusters == 1:
-            return []
-        order = np.argsort(-self.votes, kind="stable")
-        often = [i for i in order if self.votes[i] >= UNSTEADY]
-        return [k for k in self.candidates[often].tolist() if k != self.n_clusters]
+    runs: tuple[Run, ...] = ()
+    number: int = 0
 
     @property
     def p_value(self) -> float | None:
@@ -124,122 +115,48 @@ class Choice(NamedTuple):
         return html_table(("number of clusters", "drop of the spectrum after it"), rows)
 
 
-def choose_n_clusters(
-    estimator: EnsembleEstimator,
-    X: Any,
-    *,
-    max_clusters: int = MAX_CLUSTERS,
-    sample_weight: Any = None,
-    positions: Any = None,
-    groups: Any = None,
-) -> Choice:
-    """Score every number of clusters by how far the kernel's spectrum drops after it.
-
-    Parameters
-    ----------
-    estimator : PCKID or ProbabilisticClusterKernel
-        An ensemble is trained with its parameters; the estimator stays as it is.
-    X : array-like of shape (n_samples, n_features)
-        Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
-    max_clusters : int, default=40
-        The largest candidate; never more than there are rows, less one.
-    sample_weight : array-like of shape (n_samples,), default=None
-        How much each row counts, as in `PCKID.fit`.
-    positions, groups : array-like, str or sequence of str, default=None
-        Where rows are, and which of them belong together, as in `PCKID.fit`.
-
-    Returns
-    -------
-    choice : Choice
-        `pckid.plots.ChoiceDisplay` draws it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pckid import PCKID, choose_n_clusters
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(90, 3)) + 6 * np.eye(3)[np.arange(90) % 3]
-    >>> X[::7, 1] = np.nan
-    >>> found = choose_n_clusters(PCKID(random_state=0), X)
-    >>> found.n_clusters
-    3
-    """
-    if max_clusters < 2:
-        raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
-    model = clone(estimator)
-    X, arrangement, _ = split_arrangement(X, positions, groups)
-    drawn = model._draw(X, sample_weight, arrangement=arrangement)
-    return choose_or_none(model, drawn, max_clusters)[0]
-
-
-def judge_rows(
-    estimator: EnsembleEstimator,
-    X: np.ndarray,
-    seed: int,
-    jobs: int,
-    n_null: int | None,
-    levels: Levels = LEVELS,
-    arrangement: Arrangement | None = None,
-) -> Choice:
-    """Compare rows with null tables as a fit with n_clusters="auto" does.
-
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    X : ndarray of shape (n_samples, n_features)
-        Its rows, categories as numbers, logarithms taken.
-    seed, jobs : int
-    n_null : int or None
-        The number of null tables; None: as many as a clear answer takes.
-    levels : Levels
-    arrangement : Arrangement or None
-        Of the rows.
-    """
-    own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
-    model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
-    drawn = model._draw(X, **model._needs(), arrangement=arrangement)
-    n_inits = estimator._n_starts
-    found, _ = choose_or_none(
-        model, drawn, n_null=n_null, n_inits=n_inits, n_halves=0, levels=levels
-    )
-    return found
-
-
 def choose_or_none(
     estimator: EnsembleEstimator,
     drawn: FitInput,
     max_clusters: int = MAX_CLUSTERS,
     n_null: int | None = None,
     n_inits: int | None = None,
-    n_halves: int = N_HALVES,
     levels: Levels = LEVELS,
-) -> tuple[Choice, Training]:
+    *,
+    max_null: int = MAX_NULL,
+    grows: bool = False,
+) -> tuple[Choice, Training, Training]:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
     Columns that show no groups are left out, and the ensemble is trained again without them, see
     `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
-    the columns that count, of `n_inits` starts; by default of the estimator's, doubled up to four
-    times until `n_halves` random halves of it all vote for one number.
+    the columns that count, of `n_inits` starts, or the estimator's, and with that of all columns.
+    One that `grows` is doubled up to four times, until random halves of it all choose one number.
     """
-    jobs, categorical = n_threads(estimator.n_jobs), unordered_mask(estimator)
+    jobs = n_threads(estimator.n_jobs)
     fewest = n_starts = n_inits or estimator._n_starts
-    most = n_inits or max(fewest, min(_TIMES_STARTS * fewest, _MAX_STARTS))
+    most = max(fewest, min(_TIMES_STARTS * fewest, _MAX_STARTS)) if grows else fewest
+    n_halves = _N_HALVES if grows else 0
     all_columns = before = compared = None
+    is_wide = drawn.sample.scaling.factors is not None
+    if is_wide:
+        levels = levels.in_wide_tables()
     while True:
         training = estimator._train(drawn, n_starts, before)
         all_columns = all_columns or training
         kernel, drawn = training.kernel, training.drawn
-        choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters, n_halves)
-        units, points = rows_as_given(drawn.sample, rows, points, categorical)
+        how = jobs, max_clusters, n_halves
+        choice, rows, points, are_agreed = choose_by_kernel(kernel, drawn.sample, *how)
+        units, points = rows_as_given(estimator, drawn.sample, rows, points)
         with blas_threads(1):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
             labels = cluster_points(points[:, : choice.n_clusters], rng)
-            found = find_single_columns(units, labels)
+            # The factors of a wide table have chosen their columns.
+            found = np.arange(0) if is_wide else find_single_columns(units, labels)
         if len(found):
             drawn = drawn.without(units.columns_of(found))
             n_starts, before, compared = fewest, None, None
             continue
-        agree = bool(choice.votes[choice.candidates == choice.n_clusters] == 1)
         if units.values.shape[1] == 1:
             # Nothing but gaps tells groups in one column; the walk also drops after pieces of a
             # group.
@@ -249,20 +166,21 @@ def choose_or_none(
         choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
         # Once: it does not depend on the number of starts.
         if compared is None:
-            how = n_null, levels
-            compared = _compare_sample(estimator, choice, drawn, all_columns, jobs, *how)
+            compared = _compare_sample(
+                estimator, choice, drawn, all_columns, jobs, n_null, levels, max_null
+            )
         choice = choice._replace(compared=compared)
         if compared is not None and (compared.p_value > levels.structure or compared.is_endless):
-            return choice._replace(n_clusters=1, ignored=()), all_columns
-        if agree or n_starts >= most:
-            return choice, training
+            return choice._replace(n_clusters=1, ignored=()), all_columns, all_columns
+        if are_agreed or n_starts >= most:
+            return choice, training, all_columns
         n_starts, before = min(2 * n_starts, most), training
 
 
 def rows_as_given(
-    sample: Sample, drawn: np.ndarray, points: Array, categorical: np.ndarray
+    estimator: EnsembleEstimator, sample: Sample, drawn: np.ndarray, points: Array
 ) -> tuple[Units, Array]:
-    """Take at most 1,000 rows as they were given: their columns, and their coordinates.
+    """Take at most 1,000 rows as they were given: what they are judged by, and their coordinates.
 
     `drawn` (m,) are rows of the sample's table, in which equal rows are merged, and `points` (m, k)
     their coordinates.
@@ -274,7 +192,8 @@ def rows_as_given(
     rows = some_rows(rows, MAX_ROWS, generator(sample.entropy, Stream.N_CLUSTERS, 1))
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     X = logs_as_scaled(X, sample.scaling)
-    return find_units(near_one(X), categorical), take_along(points, index[rows])
+    judged = find_judged(estimator, sample.scaling, X)
+    return find_units(near_one(judged.values), judged.categorical), take_along(points, index[rows])
 
 
 def _compare_sample(
@@ -285,6 +204,7 @@ def _compare_sample(
     jobs: int,
     n_null: int | None,
     levels: Levels,
+    max_null: int,
 ) -> Comparison | None:
     """Compare the sample of a fit with tables without groups; None where it is too small."""
     # Columns that are nearly constant may be constant in null tables: then all columns are kept.
@@ -304,16 +224,18 @@ def _compare_sample(
     if not varied and (len(rows) < MIN_REPEATED or n_distinct <= choice.n_clusters):
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
-    values, _ = in_reach(logs_as_scaled(values, sample.scaling))
-    kernel_of = partial(small_kernel, estimator)
-    how = unordered_mask(estimator), kernel_of, sample.entropy, jobs
-    most, verbose = n_null or MAX_NULL, estimator.verbose
+    values = logs_as_scaled(values, sample.scaling)
+    judged = find_judged(estimator, sample.scaling, values, normal=True)
+    values, _ = in_reach(judged.values)
+    kernel_of = partial(small_kernel, judged.estimator)
+    how = judged.categorical, kernel_of, sample.entropy, jobs
+    most, verbose = n_null or max_null, estimator.verbose
     with (
         ignore_warnings(),  # of the table itself they were raised
         training_progress(estimator, most, "null tables", verbose, CHOOSING) as advance,
     ):
         more = n_null, advance, levels.structure, arrangement
-        return compare_with_null_tables(values, *how, *more)
+        return compare_with_null_tables(values, *how, *more, max_null=max_null)
 
 
 def choose_by_kernel(
@@ -321,12 +243,12 @@ def choose_by_kernel(
     sample: Sample,
     jobs: int,
     max_clusters: int = MAX_CLUSTERS,
-    n_halves: int = N_HALVES,
-) -> tuple[Choice, np.ndarray, Array]:
+    n_halves: int = 0,
+) -> tuple[Choice, np.ndarray, Array, bool]:
     """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample.
 
-    Votes are those of `n_halves` random halves of its starts. Returned with these rows of the
-    sample's table (m,), and their coordinates.
+    Returned with these rows of the sample's table (m,), their coordinates, and whether all of
+    `n_halves` random halves of its starts choose the same number.
     """
     rng = generator(sample.entropy, Stream.N_CLUSTERS)
     rows, weights = sample.draw(MAX_ROWS, rng)
@@ -343,13 +265,11 @@ def choose_by_kernel(
     spectra = spectra_of_halves(
         kernel.ensemble, features, points, projection, rng, weights, n_halves
     )
-    votes = np.bincount(
-        [smallest_of_nearly_largest(-np.diff(each)[1 : len(scores) + 1]) for each in spectra],
-        minlength=len(scores),
-    )
     best = smallest_of_nearly_largest(scores)
+    drops = (-np.diff(each)[1 : len(scores) + 1] for each in spectra)
+    are_agreed = all(smallest_of_nearly_largest(each) == best for each in drops)
     found = Choice(int(candidates[best]), candidates, scores, eigenvalues)
-    return found._replace(votes=votes / max(len(spectra), 1)), rows, points
+    return found, rows, points, bool(spectra) and are_agreed
 
 
 def smallest_of_nearly_largest(scores: np.ndarray) -> int:
@@ -364,7 +284,7 @@ def spectra_of_halves(
     projection: Projection,
     rng: np.random.Generator,
     weights: Array | None,
-    n_halves: int = N_HALVES,
+    n_halves: int = _N_HALVES,
 ) -> list[np.ndarray]:
     """Compute the leading eigenvalues of random halves of an ensemble, each descending.
 

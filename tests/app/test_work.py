@@ -28,6 +28,7 @@ def few_null_tables():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "N_NULL", 5)
         patch.setattr(runs, "N_RESAMPLES", 2)
+        patch.setitem(PCKID.__init__.__kwdefaults__, "n_runs", 1)
         yield
 
 

@@ -68,7 +68,8 @@ def listen(monkeypatch, found, errors):
 
 @pytest.fixture
 def pckid(monkeypatch, tmp_path):
-    """Return a function that runs `pckid ARGS` in an empty folder."""
+    """Return a function that runs `pckid ARGS` in an empty folder, with quick verdicts."""
+    from pckid import PCKID
     from pckid.frontends import run as runs
     from pckid.frontends.cli.exit_codes import run_command
 
@@ -77,6 +78,7 @@ def pckid(monkeypatch, tmp_path):
     monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
     monkeypatch.setattr(runs, "N_NULL", 5)
     monkeypatch.setattr(runs, "N_RESAMPLES", 2)
+    monkeypatch.setitem(PCKID.__init__.__kwdefaults__, "n_runs", 1)
     found, errors = [], []
     listen(monkeypatch, found, errors)
 

@@ -279,6 +279,8 @@ def test_the_verdict_comes_first(pckid, penguins, golden):
     assert verdict["groups"] == [[0, 2], [1]]
     assert verdict["has_groups"]
     assert verdict["p_value"] < 0.03
+    assert [run["answer"] for run in verdict["runs"]] == ["groups"]
+    assert np.shape(verdict["runs"][0]["gap_p_values"]) == (3, 3)
     assert len(verdict["cluster_stability"]) == 3
     golden(verdict["notes"])
 

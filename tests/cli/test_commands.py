@@ -297,7 +297,7 @@ def test_examples_of_the_help_run(pckid, example_files):
 
 def test_options_that_are_parameters_are_written_as_they_are_typed():
     options = [o for o in cluster.params if o.name in package.PCKID().get_params()]
-    assert len(options) == 3
+    assert len(options) == 4
     for option in options:
         assert as_argument(option.name) in option.opts
 

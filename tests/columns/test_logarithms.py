@@ -12,7 +12,7 @@ from helpers import SMALL, close
 import pckid
 from pckid import PCKID, ProbabilisticClusterKernel
 from pckid.columns.log_number import find_shifts, slopes, take_logs, undo_logs
-from pckid.n_clusters import choose_n_clusters
+from pckid.runs import choose_n_clusters
 
 NAMES = ["weight", "count", "length"]
 

@@ -55,6 +55,24 @@ def test_columns_that_are_named_are_no_features():
     assert np.isinf(distances[1, 2])
 
 
+def test_a_place_and_a_time_are_one_position():
+    days = [datetime.date(2024, 3, day) for day in (1, 2, 4, 4, 5, 6)]
+    table = frame(lat=np.zeros(6), when=days, lon=[0.0, 0, 0, 90, 90, 90])
+    _, found, names = split_arrangement(table, ["lat", "when", "lon"])
+    assert (found.unit, found.has_times, names) == ("km", True, ("lat", "when", "lon"))
+    some, every = np.array([0]), np.arange(6)
+    apart = found.distances(some, every, pace=10.0)[0]
+    np.testing.assert_allclose(apart[:3], [0.0, 10.0, 30.0])
+    np.testing.assert_allclose(apart[3], np.hypot(6371 * np.sqrt(2), 30))
+    blocks = found.blocks(20.0, pace=10.0)
+    same = blocks[:, None] == blocks
+    assert same.sum() == 10
+    assert same[0, 1]
+    assert same[4, 5]
+    with pytest.raises(ValueError, match="several times"):
+        split_arrangement(frame(a1=days, a2=days), ["a1", "a2"])
+
+
 def test_latitude_and_longitude_lie_on_the_globe():
     table = frame(lat=[0.0, 0, 90, 45, 45, np.nan], lon=[0.0, 1, 0, 0, 180, 0])
     _, found, _ = split_arrangement(table, ("lat", "lon"))

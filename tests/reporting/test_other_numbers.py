@@ -30,7 +30,7 @@ def mixed_table():
         {"embedding": "kernel_pca"},
         {"n_landmarks": 40},
         {"dtype": "float32", "missingness": "informative"},
-        {"n_clusters": "auto"},
+        {"n_clusters": "auto", "n_runs": 1},
     ],
     ids=["kernel_pca", "landmarks", "informative", "auto"],
 )

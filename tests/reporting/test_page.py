@@ -279,6 +279,14 @@ def test_says_whether_columns_count_alike(scaling, table, golden):
     golden(paragraph_with(page, "laid out on a map"), scaling)
 
 
+def test_says_by_what_rows_of_a_wide_table_are_scored(rng, golden):
+    X = rng.normal(size=(40, 60))
+    X[:, :12] += 3 * rng.normal(size=(2, 12))[np.arange(40) % 2]
+    model = pckid.PCKID(2, n_inits=2, max_components=4, n_factors=2, random_state=0).fit(X)
+    page = pckid.report(model, X, assessment=False).html
+    golden(paragraph_with(page, "laid out on a map"))
+
+
 @pytest.mark.parametrize("missingness", ["ignorable", "informative"])
 def test_says_what_the_clusters_take_for_granted(missingness, table, golden):
     X, parameters = table.drop(7), {"n_inits": 2, "max_components": 4, "random_state": 0}

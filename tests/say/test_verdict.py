@@ -13,18 +13,23 @@ from pckid.say.verdict import (
     write_headline,
     write_reason,
 )
+from pckid.significance.agreement import Run
 from pckid.significance.gaps import Gaps
+from pckid.significance.levels import Answer
 
 
-def judged(groups, p_value=0.0, recovery=None, names=()):
-    """Make the verdict on clusters of these groups (n_clusters,)."""
+def judged(groups, p_value=0.0, recovery=None, names=(), runs=()):
+    """Make the verdict on clusters of these groups (n_clusters,), and of runs of such answers."""
     n = len(groups)
     gaps = Gaps(np.zeros((n, n)), np.array(groups)) if n > 1 else None
     again = None if n == 1 else np.array(recovery or [1.0] * n)
     return Assessment(
         n, 300, 300, 5.0, np.zeros(9), p_value, gaps, again, again,
-        n_resamples=20, cluster_names=list(names),
+        n_resamples=20, cluster_names=list(names), runs=tuple(Run(each, n) for each in runs),
     )  # fmt: skip
+
+
+G, S, N = Answer.GROUPS, Answer.STRUCTURE, Answer.NONE
 
 
 CASES = {
@@ -34,7 +39,6 @@ CASES = {
     "several divided": judged([0, 1, 0, 2, 1, 1]),
     "one divided in six": judged([0, 0, 0, 0, 0, 0, 1]),
     "named": judged([0, 1, 0], names=["new", "loyal", "lost"]),
-    "close": judged([0, 1], 0.02),
     "doubtful": judged([0, 1, 2], recovery=[1.0, 0.9, 0.4]),
     "doubtful and named": judged([0, 1], recovery=[1.0, 0.4], names=["new", None]),
     "two doubtful": judged([0, 1, 2], recovery=[1.0, 0.1, 0.4]),
@@ -44,8 +48,12 @@ CASES = {
     "structure, doubtful": judged([0, 0, 0], recovery=[0.35, 0.0, 0.05]),
     "structure, one cluster": judged([0]),
     "none": judged([0], 0.5),
-    "none, close": judged([0], 0.05),
     "none in three": judged([0, 0, 0], 0.5, recovery=[0.1, 0.2, 0.3]),
+    "groups, all runs": judged([0, 1], runs=[G] * 3),
+    "structure, most runs": judged([0, 0, 0], runs=[S, S, G, S, S, S, S]),
+    "none, all runs": judged([0], 0.5, runs=[N] * 3),
+    "undecided": judged([0, 1], runs=[G, G, S, G, N, S, G]),
+    "undecided in one": judged([0], 0.5, runs=[N, G, N, S, N, N, N]),
     "unknown": replace(judged([0, 1]), p_value=None, n_rows=5, n_distinct=5),
 }
 
@@ -68,6 +76,8 @@ def test_the_verdict_in_two_lines(golden):
         ("structure", "≈"),
         ("none", "✗"),
         ("structure, doubtful", "?"),
+        ("undecided", "?"),
+        ("groups, all runs", "✓"),
     ],
 )
 def test_a_tick_stands_only_where_groups_are_found_again(name, mark):

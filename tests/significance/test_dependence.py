@@ -11,6 +11,7 @@ from pckid.significance.dependence import (
     Correlation,
     choose_rows,
     describe_dependence,
+    find_pace,
     fit_correlation,
     restricted_likelihood,
     root_of,
@@ -104,6 +105,22 @@ def test_errors_of_the_scores_are_not_taken_for_independence():
     assert found[0] > found[1]
 
 
+@pytest.mark.parametrize("pace", [0.02, 0.5])
+def test_as_how_far_a_day_counts_is_found(pace):
+    rng = np.random.default_rng(0)
+    positions = np.column_stack(
+        [np.tile(rng.random((20, 2)), (10, 1)), np.repeat(np.arange(10.0), 20)]
+    )
+    arrangement = Arrangement(positions, None, "", has_times=True)
+    rows = np.arange(200)
+    R = np.exp(-arrangement.distances(rows, rows, pace) / 0.6) + 1e-6 * np.eye(200)
+    found = [
+        find_pace(np.linalg.cholesky(R) @ rng.normal(size=200), np.zeros(200), arrangement)
+        for _ in range(5)
+    ]
+    assert 0.4 < np.median(found) / pace < 2.5
+
+
 def test_groups_alone_have_one_correlation():
     rng, groups = np.random.default_rng(6), np.repeat(np.arange(50), 4)
     arrangement = Arrangement(None, groups)
@@ -186,6 +203,13 @@ def test_gaps_are_compared_with_the_clearest_null_ones():
     assert found[0, 1] < 0.05 < found[1, 2]
     np.testing.assert_array_equal(np.isnan(found), np.isnan(p))
     assert (np.diag(found) == 1).all()
+
+
+def test_a_place_and_a_time_have_a_reach_each():
+    arrangement = Arrangement(np.zeros((5, 3)), None, "km", has_times=True)
+    found = describe_dependence(Correlation(0.8, 100.0, 1.0, pace=20.0), 5.0, arrangement)
+    np.testing.assert_allclose(found.reach / found.days, 20.0)
+    np.testing.assert_allclose(found.pace, 20.0)
 
 
 def test_dependence_is_described_by_its_reach():

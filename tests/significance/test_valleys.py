@@ -97,17 +97,5 @@ def test_the_bend_of_an_arc_is_that_of_its_circle(rng):
     X = 3 * np.column_stack([np.sin(angle), np.cos(angle)])
     found = valley_of(X + 0.1 * rng.normal(size=X.shape), angle > 0)
     assert found.bend > 2
-    assert not found.is_deeper_than_bend
     straight = valley_of(rng.normal(size=(4000, 2)) + 6 * (angle > 0)[:, None], angle > 0)
     assert straight.bend == pytest.approx(1, abs=0.1)
-    assert straight.is_deeper_than_bend
-
-
-@pytest.mark.parametrize("n_rows", [1200, 3000])
-def test_the_thirds_of_a_ring_are_one_group(n_rows, rng):
-    angle = rng.uniform(0, 2 * np.pi, n_rows)
-    X = 3 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.4 * rng.normal(size=(n_rows, 2))
-    labels = (angle / (2 * np.pi / 3)).astype(int)
-    units = units_of(X)
-    assert find_gaps(units, labels, 0).n_separated == 1
-    assert find_gaps(units, labels, 0, with_valleys=False).n_separated > 1

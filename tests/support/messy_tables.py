@@ -49,6 +49,7 @@ COLUMNS = {
     "constant": ["7"] * N_ROWS,
     "empty": [""] * N_ROWS,
     "addresses": [f"192.168.1.{i % 5}" for i in range(N_ROWS)],
+    "fate": _cycle("LIVE", "LIVE", "DIE"),
     "dashes": _replace(_numbers(7), (2, 3), "-"),
 }
 

@@ -7,7 +7,8 @@ from helpers import groups
 
 from pckid import PCKID, ProbabilisticClusterKernel
 from pckid._utils import progress as _progress
-from pckid.n_clusters import CHOOSING, MAX_NULL
+from pckid.n_clusters import CHOOSING
+from pckid.runs import MAX_NULL_OF_RUN
 
 X = groups()[0]
 PLAN = {"n_inits": 4, "max_components": 5, "random_state": 0}
@@ -126,4 +127,4 @@ def test_a_fit_that_chooses_k_is_one_fit_to_callbacks_and_two_phases_to_a_counte
     assert [h[0] for h in listener.heard].count("setup") == 1
     chosen = [(n_done, n_steps) for n_done, n_steps, phase in told if phase == CHOOSING]
     n_null = len(model.choice_.compared.null_statistics)
-    assert chosen == [(i, MAX_NULL) for i in (*range(1, n_null + 1), MAX_NULL)]
+    assert chosen == [(i, MAX_NULL_OF_RUN) for i in (*range(1, n_null + 1), MAX_NULL_OF_RUN)]

@@ -8,7 +8,7 @@ from typing import Any
 _SHORT = {
     "row_names": "id", "labels": "label", "n_clusters": "k",
     "take_advice": "yes", "random_state": "seed", "n_jobs": "jobs", "groups": "group",
-    "settings": "set", "outcomes": "outcome", "log_columns": "log",
+    "settings": "set", "outcomes": "outcome", "log_columns": "log", "n_runs": "runs",
 }  # fmt: skip
 
 

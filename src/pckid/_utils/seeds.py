@@ -18,6 +18,8 @@ class Stream(IntEnum):
     GAPS = 7  # the halves of rows that tell whether there is a gap, and the order of ties
     STEADINESS = 8  # the rows by which halves of an ensemble are compared
     DEPENDENCE = 9  # the rows by which dependence between rows is estimated, and null tables of it
+    FACTORS = 10  # the cells of a wide table that are hidden to choose factors
+    RUNS = 11  # the seed of each run of a decision, by its number
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:
@@ -28,6 +30,13 @@ def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:
 def generator(entropy: int, stream: Stream, *key: int) -> np.random.Generator:
     """Return a generator for a stream, or for the part of it that `key` names."""
     return np.random.default_rng(sequence(entropy, stream, *key))
+
+
+def seed_of_run(entropy: int, number: int) -> int:
+    """Return the seed of a run of a decision, that of the first one as it is."""
+    if number == 0:
+        return entropy
+    return int(sequence(entropy, Stream.RUNS, number).generate_state(1)[0] >> 1)
 
 
 def some_rows(rows: np.ndarray, size: int, seed: int | np.random.Generator = 0) -> np.ndarray:

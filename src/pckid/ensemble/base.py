@@ -17,6 +17,7 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.sklearn_compat import CallbackSupportMixin, Interval, RealNotInt, StrOptions
 from pckid.blocks import BlockedRows, blocked
+from pckid.columns.count import Count
 from pckid.cubes import as_table
 from pckid.ensemble.feature_map import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.ensemble.imputation import Imputation, expected_values, fill_in
@@ -30,6 +31,7 @@ from pckid.ensemble.members import (
     subsample_size,
     train,
 )
+from pckid.factors.fit import Asked, asked_of
 from pckid.input.arrangement import Arrangement, without_columns
 from pckid.input.categories import forget
 from pckid.input.column_groups import (
@@ -70,7 +72,12 @@ class FitInput(NamedTuple):
         """Draw again, without columns of the table."""
         skipped = (*self.sampling.skipped, *columns)
         sampling = self.sampling._replace(skipped=skipped)
-        return FitInput(self.rows, draw_sample(self.rows, sampling), sampling)
+        sample = draw_sample(self.rows, sampling)._replace(entropy=self.sample.entropy)
+        return FitInput(self.rows, sample, sampling)
+
+    def by_seed(self, entropy: int) -> FitInput:
+        """Take the same rows, with another seed for all that is random from here on."""
+        return self._replace(sample=self.sample._replace(entropy=entropy))
 
 
 class Training(NamedTuple):
@@ -108,6 +115,8 @@ class EnsembleEstimator(
     categories_: dict[Any, list[Any]]
     _ordinal: dict[int, str]
     _column_groups: Mapping[str, list[int]]
+    _scoring: Asked | None
+    _scoring_given: Asked | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_inits": [Interval(Integral, 1, None, closed="left")],
@@ -130,6 +139,7 @@ class EnsembleEstimator(
         "log_columns": ["array-like", str, None],
         "count_columns": ["array-like", str, None],
         "ordinal_columns": ["array-like", Mapping, str, None],
+        "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -156,6 +166,7 @@ class EnsembleEstimator(
         log_columns: Any = None,
         count_columns: Any = None,
         ordinal_columns: Any = None,
+        n_factors: int | str | None = "auto",
         dtype: str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -178,6 +189,7 @@ class EnsembleEstimator(
         self.log_columns = log_columns
         self.count_columns = count_columns
         self.ordinal_columns = ordinal_columns
+        self.n_factors = n_factors
         self.dtype = dtype
         self.device = device
         self.random_state = random_state
@@ -302,8 +314,10 @@ class EnsembleEstimator(
             roles=roles,
             device=self.device,
             jobs=n_threads(self.n_jobs),
+            factors=self._asked_factors(n_clusters, roles),
         )
         sample = draw_sample(rows, sampling)
+        self._scoring = asked_of(sample.scaling.factors)
         self.dropped_features_ = dropped_features(self, sample.scaling.used)
         warn_empty_rows(sample.n_empty, sample.n_rows, known=sample.members is not None)
         seen = rows.X if isinstance(rows, RowsInMemory) else sample.X
@@ -333,6 +347,43 @@ class EnsembleEstimator(
         self._column_groups = roles.groups
         self.column_groups_ = list_group_columns(roles.groups, names)
         return roles
+
+    def _asked_factors(self, n_clusters: int, roles: ColumnRoles) -> Asked | None:
+        """Return which factors rows of a wide table are scored by; k groups span k − 1 of them.
+
+        Those of a group of columns, such as the dates of a series, all tell: they have no factors
+        unless some are asked for. Counts never have any.
+        """
+        if "_scoring_given" in self.__dict__:
+            return self._scoring_given
+        counts = roles.kinds[Count.name]
+        if self.n_factors is None or (self.n_factors == "auto" and (roles.groups or counts)):
+            return None
+        if counts:
+            raise ValueError(
+                f"n_factors={self.n_factors} takes all columns of numbers as Gaussian ones, but "
+                f"count_columns names column {next(iter(counts.values()))}. Give log_columns "
+                "in place of count_columns, or leave out n_factors."
+            )
+        number = None if isinstance(self.n_factors, str) else int(self.n_factors)
+        return Asked(number, least=max(n_clusters - 1, 1))
+
+    @property
+    def n_factors_(self) -> int:
+        """The number of factors that rows are scored by; 0 where they are not."""
+        factors = self._kernel.scaling.factors
+        return 0 if factors is None else factors.n_factors
+
+    @property
+    def telling_features_(self) -> list[Any]:
+        """Names, or indices, of the columns that the mixtures learn from."""
+        scaling = self._kernel.scaling
+        columns = scaling.used
+        if scaling.factors is not None:
+            n_kept, telling = len(scaling.kept), scaling.factors.columns
+            columns = np.concatenate([scaling.kept[telling[telling < n_kept]], scaling.categorical])
+        names = column_names(self)
+        return [j if names is None else names[j] for j in np.sort(columns).tolist()]
 
     @property
     def _informative(self) -> bool:
@@ -406,6 +457,7 @@ class EnsembleEstimator(
         `before`, which was trained on the same sample.
         """
         sample = drawn.sample
+        modelled = sample.table.modelled
         plan = self._plan(sample)
         plan = plan._replace(n_inits=n_inits or plan.n_inits)
         old = None if before is None else before.kernel.ensemble
@@ -418,8 +470,8 @@ class EnsembleEstimator(
             )
         subsamples = cache(partial(draw_subsamples, plan, sample.table.n_samples))
         jobs = n_threads(self.n_jobs)
-        batches = schedule(sample.table, plan, plan.n_inits - n_new, jobs)
-        how = sample.table, plan, subsamples, batches, jobs
+        batches = schedule(modelled, plan, plan.n_inits - n_new, jobs)
+        how = modelled, plan, subsamples, batches, jobs
         with training_progress(self, len(batches), "mixtures", self.verbose) as advance:
             ensemble = train(*how, advance, sample.weights, old)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
@@ -434,7 +486,7 @@ class EnsembleEstimator(
         largest = min(largest_size(self.max_components, sample.n_distinct), n_rows)
         reg_covar = self.reg_covar
         if isinstance(reg_covar, str):
-            reg_covar = automatic_floor(largest, sample.table.n_values)
+            reg_covar = automatic_floor(largest, sample.table.modelled.n_values)
         return Plan(
             n_inits=self._n_starts,
             sizes=spread_sizes(largest, self.n_sizes),

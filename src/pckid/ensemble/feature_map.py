@@ -60,6 +60,7 @@ WEIGHTINGS: dict[str, Callable[[int], float]] = {
 
 def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
+    table = table.modelled
     posteriors, scales = Posteriors(kernel.ensemble, table), mixture_scales(kernel)
     stats = posteriors.family.statistics(table)
     for run in posteriors.runs:
@@ -81,6 +82,7 @@ def column_scales(kernel: Kernel, home: Array) -> Array:
 
 def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     """Compute Φᵀ, of shape (n_columns, n_samples), block by block."""
+    table = table.modelled
     values = table.values
     shape = (kernel.ensemble.n_columns, table.n_samples)
     out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
@@ -116,6 +118,7 @@ def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
 
 def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
+    table = table.modelled
     xp = namespace(table.values)
     # Scaling the basis spares a pass over the posteriors, which are many more numbers.
     functionals = functionals_of(projection) * column_scales(kernel, table.values)

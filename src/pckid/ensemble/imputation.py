@@ -8,13 +8,14 @@ from zlib import crc32
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, clip, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, clip, device_of, namespace, to_numpy
 from pckid.columns import kinds
 from pckid.columns.base import Draws
 from pckid.columns.category import pick
 from pckid.columns.log_number import slopes, undo_logs
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
-from pckid.input.table import Scaling, Table, block, standardise_at_home
+from pckid.factors.scores import Scored, WideFactors, expect_columns, score_rows
+from pckid.input.table import Scaling, Table, block, cells_of_factors, standardise_at_home
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
 
@@ -61,8 +62,43 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
         Σ_q w_q Σ_g γ_qg (σ²_qg + μ²_qg) − μ²
 
     which is the variance within components, between those of a mixture, and between mixtures. Both
-    also for values that are observed.
+    also for values that are observed. In a wide table numbers follow from the row's factors.
     """
+    found = _expected_of_modelled(kernel, table.modelled, jobs)
+    if table.scores is None:
+        return found
+    r = table.scores.n_features
+    scored = _factors_of_rows(kernel, table, found.means[:, :r], found.spreads)
+    means, variances = expect_columns(scored, _factors(kernel), table.n_features)
+    xp = namespace(means)
+    return Expected(xp.concat([means, found.means[:, r:]], axis=1), xp.sqrt(variances))
+
+
+def _factors(kernel: Kernel) -> WideFactors:
+    """Return the factors of a wide table's kernel."""
+    assert kernel.scaling.factors is not None
+    return kernel.scaling.factors
+
+
+def _factors_of_rows(kernel: Kernel, table: Table, means: Array, spreads: Array) -> Scored:
+    """Find what is known of the factors of rows: of one without scores, what mixtures expect.
+
+    That are `means` and `spreads` (n_samples, n_factors) of its scores.
+    """
+    factors, scores = _factors(kernel), table.modelled
+    found = score_rows(*cells_of_factors(table), factors)
+    xp, known = namespace(means), scores.observed[:, : factors.n_factors]
+    scale = xp.astype(factors.scale, means.dtype)
+    eye = xp.eye(factors.n_factors, dtype=means.dtype, device=device_of(means))
+    alone = ((spreads / scale) ** 2)[:, :, None] * eye
+    return Scored(
+        xp.where(known, found.means, means / scale),
+        xp.where(known[:, :1, None], found.covariances, alone),
+    )
+
+
+def _expected_of_modelled(kernel: Kernel, table: Table, jobs: int) -> Expected:
+    """Compute `expected_values` of what the mixtures see."""
     xp = namespace(table.values)
 
     def expect(start: int, stop: int) -> tuple[Array, Array]:
@@ -131,7 +167,39 @@ def draw_values(
     -------
     values : ndarray of shape (n_samples, n_features + n_categories)
         Standardised numbers, and 1 for the category that was drawn. Also where one is observed.
+        Of a wide table numbers are drawn from the row's factors, and these from what is known.
     """
+    drawn = _draw_modelled(kernel, table.modelled, keys, rng)
+    if table.scores is None:
+        return drawn
+    factors, d, r = _factors(kernel), table.n_features, table.scores.n_features
+    mine = asarray_like(drawn[:, :r], table.values, dtype=table.values.dtype)
+    scored = _factors_of_rows(kernel, table, mine, namespace(mine).zeros_like(mine))
+    means, covariances = (to_numpy(part).astype(np.float64) for part in scored)
+    noise = rng.standard_normal((_N_KEYS, r + d))[keys]
+    values, axes = np.linalg.eigh(covariances)
+    roots = axes * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    found = means + np.einsum("nij,nj->ni", roots, noise[:, :r])
+    weights, errors = (to_numpy(part)[:d].astype(np.float64) for part in factors[:2])
+    numbers = found @ weights.T + np.sqrt(errors) * noise[:, r:]
+    return np.concatenate([_as_two_values(numbers, kernel.scaling), drawn[:, r:]], axis=1)
+
+
+def _as_two_values(numbers: np.ndarray, scaling: Scaling) -> np.ndarray:
+    """Bring numbers (n, d), standardised, to the nearer value in columns that have two."""
+    share = scaling.column_model.two_value_share
+    if share is None:
+        return numbers
+    p = to_numpy(share)
+    spread = np.sqrt(np.where(p > 0, p * (1 - p), 1.0))
+    high, low = (1 - p) / spread, -p / spread
+    return np.where(p > 0, np.where(numbers > (high + low) / 2, high, low), numbers)
+
+
+def _draw_modelled(
+    kernel: Kernel, table: Table, keys: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw what the mixtures see of rows, as `draw_values` does."""
     family, stacks = FAMILIES[kernel.ensemble.covariance_type], kernel.ensemble.stacks
     counts = np.array([stack.log_weights.shape[0] for stack in stacks])
     place = rng.choice(len(stacks), p=counts * np.square(mixture_scales(kernel)))

@@ -63,6 +63,7 @@ def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int)
     log √(Σ (D / u)² / n): squares, so that one value far off tells as much in a row of many as in
     one of few. Of shape (n_samples,), NaN if nothing is observed.
     """
+    table = table.modelled
     return _take_logarithm(_pass_mixtures(kernel, usual, table, jobs)[1], table)
 
 
@@ -79,7 +80,7 @@ def project_and_score(
     kernel: Kernel, projection: Projection, scale: ScoreScale, table: Table, jobs: int
 ) -> tuple[Array, Array]:
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
-    more = functionals_of(projection)
+    more, table = functionals_of(projection), table.modelled
     taken, squares = _pass_mixtures(kernel, scale.usual, table, jobs, more)
     scores = scale.standardise(_take_logarithm(squares, table))
     return coordinates_from(taken, projection), scores
@@ -96,7 +97,7 @@ class FeatureScorer:
     """
 
     def __init__(self, kernel: Kernel, table: Table) -> None:
-        self._kernel, self._table = kernel, table
+        self._kernel, self._table = kernel, table.modelled
         self._scales = column_scales(kernel, table.values)
         # Of a wide table the coefficients of some columns at a time: all are more than the
         # features. Of others they are computed once.
@@ -134,6 +135,7 @@ class FeatureScorer:
         -------
         deviations : array of shape (n_rows,)
         """
+        rows = rows.modelled
 
         def compute(start: int, stop: int, jobs: int = 1) -> Array:
             mine, part = block(rows, start, stop), features[:, start:stop]
@@ -160,7 +162,7 @@ class FeatureScorer:
         Components have a least variance, and columns whose values lie in narrow clusters deviate
         less from them than others. The parameters are those of `deviation`.
         """
-        weighed = self._weigh_features(features, unseen)
+        weighed, rows = self._weigh_features(features, unseen), rows.modelled
         found = [to_numpy(part) for _, part in self._deviations(weighed, rows, jobs)]
         seen, first = to_numpy(rows.observed).T, [piece.first_columns for piece in self._pieces]
         n_categorical = rows.codes.shape[1]
@@ -212,6 +214,8 @@ class FeatureScorer:
 def _take_logarithm(squares: Array, table: Table) -> Array:
     """Turn squared deviations of rows, added up (n,), into `deviation`; NaN if there are none."""
     xp, count = namespace(squares), table.observed_values
+    if table.unexplained is not None:
+        squares, count = squares + table.unexplained[:, 0], count + table.unexplained[:, 1]
     seen = count > 0
     mean = clip(squares / xp.where(seen, count, 1.0), _NEAREST)
     return xp.where(seen, xp.log(mean) / 2, xp.nan)

@@ -37,10 +37,11 @@ def count_values(scaling: Scaling) -> int:
 def cut_columns(scaling: Scaling, width: int = _AT_ONCE) -> Iterator[Piece]:
     """Cut columns of numbers into pieces of about `width`.
 
-    Columns that hold one category together are one value, which is not cut.
+    Columns that hold one category together are one value, which is not cut. Of a wide table the
+    values are the scores of its rows.
     """
-    n_features = len(scaling.kept)
-    if scaling.column_model.one_hot_weight is None:
+    n_features = scaling.n_numbers
+    if scaling.column_model.one_hot_weight is None or scaling.factors is not None:
         for first in range(0, n_features, width):
             columns = slice(first, min(first + width, n_features))
             yield Piece(columns, columns, None)

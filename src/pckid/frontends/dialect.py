@@ -54,6 +54,7 @@ class Dialect(NamedTuple):
     lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
     log: Callable[[Sequence[str]], str]  # takes logarithms of columns
     groups: Callable[[str], str]  # says what keeps the known groups of a column, or compares them
+    outcomes: Callable[[Sequence[str]], str]  # says what compares columns between the clusters
     yes: str = ""  # what takes all advice
     row_names: Callable[[str], str] = lambda name: ""  # how a column is named that names the rows
     settled: bool = False  # whether a model has chosen the columns, so that only cells can change

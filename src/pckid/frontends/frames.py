@@ -11,7 +11,7 @@ from pckid._utils.files import ORIGIN
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.opening import open_table
-from pckid.frontends.options import OPTIONS, as_parameter, as_parameters, pick_options
+from pckid.frontends.options import OPTIONS, as_parameter, as_parameters, drop_column, pick_options
 from pckid.frontends.preparing import prepare
 from pckid.frontends.tables.prepared import Prepared
 from pckid.frontends.wording import describe_origin, refuse_undecided, write_findings
@@ -30,6 +30,10 @@ PYTHON = Dialect(
         f"pckid.series.from_long(frame, {', '.join(f'{k}={v!r}' for k, v in columns.items())})"
     ),
     log=lambda columns: f"PCKID(log_columns={list(columns)!r})",
+    outcomes=lambda columns: (
+        f"{as_parameters([drop_column(name) for name in columns])}, and compare_outcomes compares "
+        f"the clusters with {'it' if len(columns) == 1 else 'them'}"
+    ),
     groups=lambda name: (
         f"read the table with drop={[name]!r}, and give them to fit as known=, which keeps them"
     ),
@@ -59,6 +63,7 @@ _OFFERED = (
     "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
     "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
+    "as_is",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
 

@@ -209,6 +209,9 @@ class ColumnOptions(_Fixed):
         "column.", label="Cells that are values, though they often mean missing",
         shows="[NAME=]TEXT",
     )  # fmt: skip
+    as_is: tuple[str, ...] = _option(
+        (), "Columns to use like others: nothing is asked about what they are for.", shows="NAMES",
+    )  # fmt: skip
     keep_rows: bool = _option(
         False, "All rows are data, also those that look like totals: nothing is asked about them."
     )

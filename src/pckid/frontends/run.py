@@ -373,6 +373,7 @@ class Clustering:
             found["verdict"] = {key: getattr(assessment, key) for key in keys}
             stable = assessment.cluster_stability
             found["verdict"]["cluster_stability"] = stable if stable is None else stable.tolist()
+            found["verdict"]["runs"] = [run.record() for run in assessment.runs]
         return found
 
     def profile_sheets(self) -> Sheets:

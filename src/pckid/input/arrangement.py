@@ -28,6 +28,8 @@ class Arrangement(NamedTuple):
     groups: np.ndarray | None  # (n_samples,), numbers
     # What distances are measured in: "days", "km", or "" for the unit of the positions
     unit: str = ""
+    # Whether the last axis is a time, in days, beside those of a place
+    has_times: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -52,28 +54,32 @@ class Arrangement(NamedTuple):
     def take(self, rows: np.ndarray) -> Arrangement:
         """Keep some rows."""
         positions = None if self.positions is None else self.positions[rows]
-        return Arrangement(positions, None if self.groups is None else self.groups[rows], self.unit)
+        groups = None if self.groups is None else self.groups[rows]
+        return self._replace(positions=positions, groups=groups)
 
-    def distances(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def distances(self, rows: np.ndarray, others: np.ndarray, pace: float = 1.0) -> np.ndarray:
         """Measure the distances of rows from others (n_rows, n_others).
 
-        Between two groups they are infinite; within one, 0 where there are no positions.
+        Between two groups they are infinite; within one, 0 where there are no positions. Beside a
+        place, a day is as far as `pace`.
         """
         found = np.zeros((len(rows), len(others)))
         if self.positions is not None:
-            found = cdist(self.positions[rows], self.positions[others])
+            places = self._scaled(pace)
+            found = cdist(places[rows], places[others])
         if self.groups is not None:
             found[self.groups[rows][:, None] != self.groups[others]] = np.inf
         return found
 
-    def blocks(self, size: float) -> np.ndarray:
+    def blocks(self, size: float, pace: float = 1.0) -> np.ndarray:
         """Number the blocks of rows (n_samples,): groups, or squares of a size of positions.
 
         Rows without a position are blocks of their own.
         """
         keys = np.zeros((self.n_samples, 0))
         if self.positions is not None and size > 0:
-            keys = np.floor((self.positions - np.nanmin(self.positions, axis=0)) / size)
+            places = self._scaled(pace)
+            keys = np.floor((places - np.nanmin(places, axis=0)) / size)
         if self.groups is not None:
             keys = np.column_stack([self.groups, keys])
         unknown = np.isnan(keys).any(axis=1)
@@ -82,6 +88,13 @@ class Arrangement(NamedTuple):
         found[~unknown] = inside
         found[unknown] = inside.max(initial=-1) + 1 + np.arange(unknown.sum())
         return found
+
+    def _scaled(self, pace: float) -> np.ndarray:
+        """Give positions (n_samples, n_axes) in which a day is as far as `pace`, beside a place."""
+        assert self.positions is not None
+        if not self.has_times:
+            return self.positions
+        return np.column_stack([self.positions[:, :-1], pace * self.positions[:, -1]])
 
 
 def split_arrangement(
@@ -129,21 +142,29 @@ def split_arrangement(
             f"{'positions' if lacking[0] in axes else 'groups'} names {lacking[0]!r}, but X has no "
             "such column. Name columns of X, or give an array."
         )
-    unit, places, owners = "", None, None
+    places, owners = None, None
+    how = Axes()
     if frame is not None:
         if axes:
             columns = [as_array(cells_of(frame.get_column(name))) for name in axes]
-            places, unit = _read_axes(columns, axes)
+            places, how = _read_axes(columns, axes)
         if owner:
             groups = as_array(cells_of(frame.get_column(owner[0])))
         X = frame.drop(list(dict.fromkeys(names))).to_native()
     if positions is not None and not axes:
-        places, unit = _read_array(in_order_of(plain, positions, "positions"), n_samples)
+        places, how = _read_array(in_order_of(plain, positions, "positions"), n_samples)
     if groups is not None:
         owners = read_groups(in_order_of(plain, groups, "groups"), n_samples)
     if places is not None:
         _check_positions(places)
-    return X, Arrangement(places, owners, unit), names
+    return X, Arrangement(places, owners, *how), names
+
+
+class Axes(NamedTuple):
+    """What the axes of positions are, as in `Arrangement`."""
+
+    unit: str = ""
+    has_times: bool = False
 
 
 def without_columns(X: Any, names: Sequence[str]) -> Any:
@@ -161,7 +182,7 @@ def _names_in(given: Any) -> tuple[str, ...]:
     return tuple(given) if few and all(isinstance(each, str) for each in given) else ()
 
 
-def _read_array(positions: Any, n_samples: int) -> tuple[np.ndarray, str]:
+def _read_array(positions: Any, n_samples: int) -> tuple[np.ndarray, Axes]:
     """Read positions (n_samples,) or (n_samples, n_axes) that were given as values."""
     frame = as_frame(positions)
     if frame is not None:
@@ -177,33 +198,41 @@ def _read_array(positions: Any, n_samples: int) -> tuple[np.ndarray, str]:
                 f"three numbers or a time; got an array of shape {np.shape(positions)}."
             )
         names, columns = ("",) * values.shape[1], list(values.T)
-    found, unit = _read_axes(columns, names)
+    found, how = _read_axes(columns, names)
     if len(found) != n_samples:
         raise ValueError(
             f"positions has {counted(len(found), 'row')}, but X has {n_samples}. Give one position "
             "for each row."
         )
-    return found, unit
+    return found, how
 
 
-def _read_axes(columns: list[np.ndarray], names: Sequence[str]) -> tuple[np.ndarray, str]:
-    """Turn columns (n_samples,) into positions (n_samples, n_axes), NaN where one is missing."""
+def _read_axes(columns: list[np.ndarray], names: Sequence[str]) -> tuple[np.ndarray, Axes]:
+    """Turn columns (n_samples,) into positions (n_samples, n_axes), NaN where one is missing.
+
+    A time goes to the end.
+    """
     read = [_read_axis(column, name) for column, name in zip(columns, names, strict=True)]
     values = np.column_stack([column for column, _ in read])
     are_times = [is_time for _, is_time in read]
-    if any(are_times) and not all(are_times):
-        raise ValueError(
-            "positions mix times with other axes, which have no common distance. Give one of both."
-        )
+    if sum(are_times) > 1:
+        raise ValueError("positions holds several times of each row. Give one of them.")
+    has_times = any(are_times) and len(read) > 1
+    times = values[:, are_times] if has_times else values[:, :0]
     lower = [name.strip().lower() for name in names]
+    if has_times:
+        values = values[:, np.logical_not(are_times)]
+        lower = [name for name, is_time in zip(lower, are_times, strict=True) if not is_time]
     is_globe = len(lower) == 2 and any(
         (a in _LATITUDES and b in _LONGITUDES) for a, b in (lower, lower[::-1])
     )
     if is_globe:
         turned = values if lower[0] in _LATITUDES else values[:, ::-1]
         values = on_sphere(turned)
+    values = np.column_stack([values, times])
     values[np.isnan(values).any(axis=1)] = np.nan
-    return values, "days" if any(are_times) else "km" if is_globe else ""
+    unit = "km" if is_globe else "days" if any(are_times) and not has_times else ""
+    return values, Axes(unit, has_times)
 
 
 def _read_axis(column: np.ndarray, name: str) -> tuple[np.ndarray, bool]:

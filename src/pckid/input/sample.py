@@ -14,6 +14,7 @@ from pckid._utils.seeds import Stream, sequence
 from pckid._utils.text import counted
 from pckid.columns.log_number import find_shifts
 from pckid.columns.one_hot import join_one_hot
+from pckid.factors.fit import Asked
 from pckid.input.arrangement import Arrangement
 from pckid.input.column_groups import ColumnRoles
 from pckid.input.known import KnownMembers, find_known
@@ -26,9 +27,11 @@ from pckid.input.table import (
     take,
     usable_rows,
     with_block_scales,
+    with_patterns,
 )
 from pckid.input.validation import check_columns_vary
 from pckid.input.weights import canonical_order
+from pckid.input.wide import find_factors, score_own_rows
 
 # Mixtures train on some hundred rows each, the eigenvectors come from 3,000: plenty for both.
 _POOL_ROWS = 100_000
@@ -64,6 +67,7 @@ class Sampling(NamedTuple):
     roles: ColumnRoles  # what columns share, and how they count
     device: str | None = None  # where blocks are computed
     skipped: tuple[int, ...] = ()  # columns that are not used
+    factors: Asked | None = None  # by which rows of a wide table are scored
     jobs: int = 1
 
 
@@ -187,7 +191,12 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
-    table = standardise(X, scaling, dtype, jobs=sampling.jobs)
+    table = standardise(X, scaling, dtype, patterns=False, jobs=sampling.jobs)
+    each = relative(weights)
+    factors = find_factors(table, each, sampling.factors, sampling.entropy)
+    if factors is not None:
+        scaling, table = scaling._replace(factors=factors), score_own_rows(table, factors, each)
+    table = with_patterns(table)
     blocks = sampling.roles.indicate(scaling.kept)
     if blocks is not None:
         table = table._replace(column_blocks=asarray_like(blocks, table.values))

@@ -1,6 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from pckid.columns import kinds
 from pckid.columns.base import Measured
 from pckid.columns.log_number import NO_LOG, find_shifts, take_logs
 from pckid.columns.model import PLAIN, ColumnModel
+from pckid.factors.scores import WideFactors, score_rows, standardised_indicators, unexplained
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 FARTHEST = 1e9
@@ -46,6 +47,13 @@ class Scaling(NamedTuple):
     # (n_features,), how the logarithms of columns are taken, see `logarithms`; centre and scale are
     # those of the logarithms. None where none is taken.
     shifts: Array | None = None
+    # Of a wide table, what its rows are scored by: the scores take the place of all numbers.
+    factors: WideFactors | None = None
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers the rows of a table have: scores, or else columns of numbers."""
+        return len(self.kept) if self.factors is None else self.factors.n_factors
 
     @property
     def used(self) -> np.ndarray:
@@ -70,6 +78,18 @@ class Table(NamedTuple):
     # (n_features, n_blocks), 1 where a column of numbers is in a group, which has one variance in
     # each component; None: there are no groups
     column_blocks: Array | None = None
+    # Of a wide table, the scores of its rows, which the mixtures see in the place of its numbers.
+    scores: "Table | None" = None
+    # The same by factors of other rows each, as scores of new rows are.
+    held_out: "Table | None" = None
+    # (n_samples, 2), of such a table of scores: what they leave of the rows' numbers, as the sum of
+    # the squares of squared deviations in units of their variances, and how many there are
+    unexplained: Array | None = None
+
+    @property
+    def modelled(self) -> "Table":
+        """The table that the mixtures see."""
+        return self if self.scores is None else self.scores
 
     @property
     def n_samples(self) -> int:
@@ -201,6 +221,9 @@ def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     parts: list[Any] = [None if part is None else asarray_like(part, home) for part in measured]
     center, scale, shifts, *rest = parts
     model = ColumnModel(*rest)
+    if scaling.factors is not None:
+        parts = [asarray_like(part, home) for part in scaling.factors]
+        scaling = scaling._replace(factors=WideFactors(*parts))
     return scaling._replace(center=center, scale=scale, shifts=shifts, column_model=model)
 
 
@@ -264,8 +287,68 @@ def standardise(
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
     model = scaling.column_model.astype(values.dtype)
-    shared = _shared_patterns(values, observed) if patterns else (None, None)
-    return Table(values, observed, *shared, codes, model)
+    table = Table(values, observed, None, None, codes, model)
+    if scaling.factors is not None:
+        table = with_scores(table, scaling.factors)
+    return with_patterns(table) if patterns else table
+
+
+def with_patterns(table: Table) -> Table:
+    """Find which patterns of missingness rows share, where that saves arithmetic."""
+    if table.scores is not None:
+        return table._replace(scores=with_patterns(table.scores))
+    pattern, shared = _shared_patterns(table.values, table.observed)
+    return table._replace(pattern=pattern, patterns=shared)
+
+
+def with_scores(table: Table, factors: WideFactors) -> Table:
+    """Score rows by factors: the mixtures see these scores, and the categories.
+
+    A row without a value in a column that tells has no scores.
+    """
+    xp, d, columns = namespace(table.values), table.n_features, factors.columns
+    parts = []
+    for rows in row_slices(table.values):
+        values, seen = cells_of_factors(take(table, rows))
+        scored = score_rows(values, seen, factors)
+        left = unexplained(values[:, :d], seen[:, :d], scored, factors)
+        some = xp.any(take_along(seen, columns[columns < d], axis=1), axis=1)
+        known = xp.broadcast_to(some[:, None], scored.means.shape)
+        found = scored.means * xp.astype(factors.scale, values.dtype)
+        parts.append((xp.where(known, found, 0.0), known, left))
+    scores, known, left = (xp.concat(part, axis=0) for part in zip(*parts, strict=True))
+    observed = xp.concat([known, table.observed[:, d:]], axis=1)
+    model = model_of_scores(table.column_model, d, factors.n_factors)
+    found = Table(scores, observed, None, None, table.codes, model, unexplained=left)
+    return table._replace(scores=found)
+
+
+def cells_of_factors(table: Table) -> tuple[Array, Array]:
+    """Lay out what factors are of (n, .): numbers, and where those missing for a reason are."""
+    d, shares = table.n_features, table.column_model.observed
+    values, seen = table.values, table.observed[:, :d]
+    if shares is None:
+        return values, seen
+    xp = namespace(values)
+    indicators = standardised_indicators(seen, shares[:d])
+    known = xp.ones(indicators.shape, dtype=seen.dtype, device=device_of(seen))
+    return xp.concat([values, indicators], axis=1), xp.concat([seen, known], axis=1)
+
+
+def model_of_scores(model: ColumnModel, n_numbers: int, n_factors: int) -> ColumnModel:
+    """Replace what is known of numbers, which are scores now: these are all observed."""
+    xp = namespace(model.frequencies)
+    found: list[Array | None] = []
+    for part in (model.observed, model.weights):
+        if part is None or part.shape[0] == n_numbers:
+            found.append(None)
+            continue
+        ones = xp.ones(n_factors, dtype=part.dtype, device=device_of(part))
+        found.append(xp.concat([ones, part[n_numbers:]]))
+    observed, weights = found
+    return ColumnModel(
+        model.column, model.frequencies, observed, weights=weights, levels=model.levels
+    )
 
 
 def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
@@ -305,12 +388,30 @@ def take(table: Table, rows: Array | slice) -> Table:
     """Gather rows by their integer indices (n_rows,), or a slice of them, as a view if possible."""
     if isinstance(rows, np.ndarray):
         rows = asarray_like(rows, table.values)
-    found: list[Any] = [table.values, table.observed, table.codes, table.pattern]
+    found: list[Any] = [
+        table.values, table.observed, table.codes, table.pattern, table.unexplained,
+    ]  # fmt: skip
     for place, part in enumerate(found):
         if part is not None:
             found[place] = part[rows, ...] if isinstance(rows, slice) else take_along(part, rows)
-    values, observed, codes, pattern = found
-    return table._replace(values=values, observed=observed, codes=codes, pattern=pattern)
+    values, observed, codes, pattern, rest = found
+    scores, held_out = (
+        None if part is None else take(part, rows) for part in (table.scores, table.held_out)
+    )
+    return table._replace(
+        values=values, observed=observed, codes=codes, pattern=pattern, scores=scores,
+        held_out=held_out, unexplained=rest,
+    )  # fmt: skip
+
+
+def join_scores(tables: Sequence[Table]) -> Table:
+    """Join the rows of tables of scores, whose patterns were not looked for."""
+    xp, first = namespace(tables[0].values), tables[0]
+    joined = {
+        name: xp.concat([getattr(each, name) for each in tables], axis=0)
+        for name in ("values", "observed", "codes", "unexplained")
+    }
+    return first._replace(**joined)
 
 
 def block(table: Table, start: int, stop: int) -> Table:

@@ -23,8 +23,10 @@ from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
+from pckid.factors.fit import asked_of
+from pckid.factors.scores import WideFactors, informative_columns
 from pckid.input.columns import is_blocked
-from pckid.input.table import Scaling
+from pckid.input.table import Scaling, model_of_scores
 from pckid.input.validation import column_name
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
@@ -52,7 +54,7 @@ _INDEX = Spec("", ("int64",), 0)
 _COUNT = Spec("", _FLOAT64, 0.0)
 _SHARE = Spec("", _FLOAT64, 0.0, 1.0)
 _POSITIVE = Spec("", _FLOAT64, _MIN_NORMAL, _MAX_FLOAT)
-_MATRICES = Spec("mixtures components kept kept", low=-_MAX_VARIANCE, high=_MAX_VARIANCE)
+_MATRICES = Spec("mixtures components numbers numbers", low=-_MAX_VARIANCE, high=_MAX_VARIANCE)
 
 
 def _of_column(each: Stored) -> Spec:
@@ -74,10 +76,16 @@ ARRAYS: dict[str, dict[str, Spec]] = {
         "observed": _SHARE.of("columns", optional=True),
         "weights": _POSITIVE.of("columns", optional=True),
     },
+    "factors": {
+        "weights": _ANY.of("cells factors"),
+        "noise": _POSITIVE.of("cells"),
+        "precision": _COUNT.of("cells"),
+        "scale": _COUNT.of("factors"),
+    },
     "mixture": {
         "log_weights": Spec("mixtures components", low=-np.inf, high=1e-3),
-        "means": Spec("mixtures components kept"),
-        "covariances": Spec("mixtures components kept", low=_MIN_VARIANCE, high=_MAX_VARIANCE),
+        "means": Spec("mixtures components numbers"),
+        "covariances": Spec("mixtures components numbers", low=_MIN_VARIANCE, high=_MAX_VARIANCE),
         "categories": Spec("mixtures components categories", low=_MIN_NORMAL, high=1.001),
         "observed": Spec("mixtures components observed", low=0.0, high=1.001),
     },
@@ -147,6 +155,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     require(inside, "its groups have other columns.")
     estimator._categories, estimator._column_groups = categories, groups
     scaling = _read_scaling(reader, n_features, categories)
+    scaling = scaling._replace(factors=_read_factors(reader, scaling))
     estimator._ordinal = _find_ordinal(estimator, scaling)
     fit = (scaling.column_model.observed is not None) == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
@@ -168,6 +177,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, weighting)
     estimator._n_features_out = estimator._kernel.ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
+    estimator._scoring = asked_of(scaling.factors)
 
 
 def _find_ordinal(estimator: EnsembleEstimator, scaling: Scaling) -> dict[int, str]:
@@ -295,7 +305,8 @@ def _name(prefix: str, arrays: Named) -> Named:
 
 
 def _scaling_fields(scaling: Scaling) -> Named:
-    return _fields("scaling", scaling) | _name("margins", to_file(scaling.column_model))
+    found = _fields("scaling", scaling) | _name("margins", to_file(scaling.column_model))
+    return found if scaling.factors is None else found | _fields("factors", scaling.factors)
 
 
 def _read_scaling(
@@ -321,7 +332,23 @@ def _read_scaling(
     column = np.repeat(np.arange(len(sizes)), sizes)
     require(np.array_equal(model.column, column), "its categories do not fit its columns.")
     check_shares(model.frequencies[None, :], column, "margins.frequencies")
+    reader.sizes["numbers"] = n_kept
     return Scaling(**found, column_model=model)
+
+
+def _read_factors(reader: ArrayReader, scaling: Scaling) -> WideFactors | None:
+    """Take what rows of a wide table are scored by; None of others."""
+    n_factors = reader.length("factors.scale")
+    if n_factors == 0:
+        return None
+    # Beside columns of numbers, where those are missing that are so for a reason.
+    n_kept, observed = len(scaling.kept), scaling.column_model.observed
+    shares = np.ones(n_kept) if observed is None else observed[:n_kept]
+    n_cells = n_kept + len(informative_columns(shares))
+    reader.sizes |= {"factors": n_factors, "numbers": n_factors, "cells": n_cells}
+    found = WideFactors(**reader.take_all("factors", ARRAYS["factors"]))
+    require(bool((found.precision > 0).any()), "no column tells of its factors.")
+    return found
 
 
 def _read_mixtures(
@@ -329,10 +356,13 @@ def _read_mixtures(
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
     model, family = scaling.column_model, FAMILIES[kind]
+    seen = model.observed
+    if scaling.factors is not None:
+        seen = model_of_scores(model, len(scaling.kept), scaling.n_numbers).observed
     reader.sizes |= {
         "mixtures": size[0],
         "components": size[1],
-        "observed": 0 if model.observed is None else reader.sizes["columns"],
+        "observed": 0 if seen is None else seen.shape[0],
     }
     schema = {key: ARRAYS["mixture"][key] for key in family.Parameters._fields}
     if family.MATRICES:

@@ -17,9 +17,10 @@ from pckid.figures.marks import (
     cluster_dots,
     nice_axis,
 )
-from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
+from pckid.n_clusters import MAX_CLUSTERS, Choice
 from pckid.plots.display import WIDTH, Display, bar_panel
 from pckid.plots.rows import kernel_between
+from pckid.runs import choose_n_clusters
 
 
 @dataclass(eq=False, repr=False)

@@ -141,6 +141,8 @@ class Summary:
 
     n_rows: int
     n_columns: int
+    n_factors: int  # that rows are scored by; 0 where columns count themselves
+    n_telling: int  # columns that have these factors
     n_unclustered: int
     n_complete: int
     share_missing: float
@@ -271,6 +273,8 @@ def summarise(
     return Summary(
         n_rows=len(values),
         n_columns=len(used),
+        n_factors=estimator.n_factors_,
+        n_telling=len(estimator.telling_features_),
         n_unclustered=int((~clustered).sum()),
         n_complete=int(observed.all(axis=1).sum()),
         share_missing=float(1 - observed.mean()),

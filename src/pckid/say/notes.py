@@ -1,5 +1,6 @@
 """Notes beside the verdict: what clusters are worth, small ones, codes, what was left out."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,9 +19,8 @@ def write_notes(found: Any) -> list[str]:
         notes += _note_gaps(found)
     if found.coarser is not None:
         notes.append(_note_coarser(found))
-    if found.other_choices:
-        others = " or ".join(map(str, found.other_choices))
-        notes.append(f"Another run could find {others} clusters: the table hardly says which.")
+    if len({run.n_clusters for run in found.runs if run.answer is not Answer.NONE}) > 1:
+        notes.append(_note_numbers(found))
     if found.dependence is not None:
         notes.append(note_dependence(found))
     if found.alike_in_order and found.has_groups:
@@ -59,10 +59,12 @@ def note_dependence(found: Any) -> str:
     alike = f"Rows{within} resemble each other (correlation {how.correlation:.2f})"
     if how.reach:
         unit = f" {how.unit}" if how.unit else ""
-        alike = f"Rows{within} within about {float(f'{how.reach:.2g}'):g}{unit} resemble each other"
+        reach = f"{float(f'{how.reach:.2g}'):g}{unit}"
+        reach += f" and {float(f'{how.days:.2g}'):g} days" if how.days else ""
+        alike = f"Rows{within} within about {reach} resemble each other"
     halves = ""
     if found.n_resamples:
-        what = f"blocks of {how.reach:.2g}{unit}" if how.reach else "groups"
+        what = f"blocks of {reach}" if how.reach else "groups"
         halves = f", and halves were drawn of whole {what}"
     return f"{alike}: tables without groups were given the same dependence{halves}."
 
@@ -107,6 +109,17 @@ def _note_gaps(found: Any) -> list[str]:
             f"{'counts' if len(few) == 1 else 'count'} with the nearest cluster."
         )
     return notes
+
+
+def _note_numbers(found: Any) -> str:
+    """Say how many runs find other numbers of clusters."""
+    numbers = Counter(run.n_clusters for run in found.runs)
+    own = numbers.pop(found.n_clusters, 0)
+    others = ", ".join(f"{k} in {count}" for k, count in numbers.most_common())
+    return (
+        f"{own} of {len(found.runs)} runs find {counted(found.n_clusters, 'cluster')}; others find "
+        f"{others}: the table hardly says which."
+    )
 
 
 def _note_coarser(found: Any) -> str:

@@ -7,11 +7,18 @@ import numpy as np
 
 from pckid._utils.text import counted, join_words, write_p
 from pckid.say.names import list_clusters, name_each
+from pckid.significance.agreement import MIN_SHARE
 from pckid.significance.comparison import MIN_ROWS
 from pckid.significance.dependence import MIN_EFFECTIVE
 from pckid.significance.levels import CLEAR, Answer
 
-_MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Answer.UNKNOWN: "?"}
+_MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗"}
+_NO_MARK = "?"  # unknown, undecided or doubtful
+_ANSWERS = {
+    Answer.GROUPS: "groups",
+    Answer.STRUCTURE: "structure without gaps",
+    Answer.NONE: "no clear groups",
+}
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
@@ -27,20 +34,15 @@ def write_verdict(found: Any) -> str:
     """Write the verdict of an Assessment in one sentence."""
     if found.answer is Answer.UNKNOWN:
         return _write_unknown(found)
-    close = f" ({write_null_p(found.p_value or 0.0)})"
-    if found.answer is Answer.NONE and found.is_close:
-        return (
-            "No clear groups: the clusters are clearer than those of most tables without "
-            f"groups, but not by enough to be sure{close}."
-        )
+    if found.answer is Answer.UNDECIDED:
+        return f"Undecided: {write_runs(found)}."
+    agree = f"; {write_share_of_runs(found)}" if len(found.runs) > 1 else ""
     if found.answer is Answer.NONE:
-        return "No clear groups: tables without groups fall into clusters as clearly."
-    clear = f"chance alone hardly makes {{}} this clear{close}, a close call"
-    if not found.is_close:
-        clear = "chance alone does not make {} this clear"
+        return f"No clear groups: tables without groups fall into clusters as clearly{agree}."
+    clear = "chance alone does not make {} this clear"
     if found.n_clusters == 1:
         clusters = clear.format("clusters")
-        return f"There may be groups, though there is only one cluster: {clusters}."
+        return f"There may be groups, though there is only one cluster: {clusters}{agree}."
     if found.answer is Answer.STRUCTURE and found.doubtful:
         again = write_found_again(found, found.cluster_recovery.min())
         return (
@@ -49,7 +51,7 @@ def write_verdict(found: Any) -> str:
     if found.answer is Answer.STRUCTURE:
         return (
             f"Structure without gaps: {clear.format('clusters')}, but no cluster is separated "
-            "from the others by a gap. The rows may differ along a continuum, groups may "
+            f"from the others by a gap{agree}. The rows may differ along a continuum, groups may "
             "touch, or the rows may be too few to show gaps."
         )
     groups = _count_groups(found)
@@ -58,7 +60,24 @@ def write_verdict(found: Any) -> str:
     if found.doubtful:
         again = write_found_again(found, found.cluster_recovery.min())
         return f"Doubtful: {groups}, but {_list_doubtful(found)} found again in {again}."
-    return f"{groups}: {clear.format('groups')}{_write_stability(found)}."
+    return f"{groups}: {clear.format('groups')}{agree}{_write_stability(found)}."
+
+
+def write_share_of_runs(found: Any) -> str:
+    """Write how many runs come to the answer: "3 of 3 runs agree"."""
+    return f"{found.answers.get(found.answer, 0)} of {len(found.runs)} runs agree"
+
+
+def write_runs(found: Any) -> str:
+    """Write what runs find that disagree: "4 of 7 runs find groups, 3 find no clear groups"."""
+    (first, count), *others = (
+        (_ANSWERS.get(each, "too few rows to tell"), n) for each, n in found.answers.items()
+    )
+    parts = [f"{count} of {len(found.runs)} runs find {first}"]
+    parts += [f"{n} {'finds' if n == 1 else 'find'} {what}" for what, n in others]
+    if count >= MIN_SHARE * len(found.runs):
+        parts[-1] += ": that of these clusters"
+    return ", ".join(parts)
 
 
 def _write_unknown(found: Any) -> str:
@@ -114,7 +133,7 @@ def mark_verdict(found: Any) -> str:
     """
     is_doubtful = found is None or is_shaky(found)
     is_doubtful = is_doubtful or bool(found.alike_in_order and found.has_groups)
-    return _MARKS[Answer.UNKNOWN if found is None or is_doubtful else found.answer]
+    return _NO_MARK if found is None or is_doubtful else _MARKS.get(found.answer, _NO_MARK)
 
 
 def is_shaky(found: Any) -> bool:
@@ -127,6 +146,8 @@ def write_headline(found: Any, n_clusters: int) -> str:
     clusters = counted(n_clusters, "cluster")
     if found is None or found.answer is Answer.UNKNOWN:
         return clusters
+    if found.answer is Answer.UNDECIDED:
+        return f"{clusters}, undecided"
     if found.answer is Answer.NONE:
         return "No clear groups" if n_clusters == 1 else f"{clusters}, no clear groups"
     if found.answer is Answer.STRUCTURE:
@@ -138,7 +159,7 @@ def write_headline(found: Any, n_clusters: int) -> str:
 def write_finding(found: Any, n_clusters: int) -> str:
     """Write what was found in one sentence, with the clusters that form a group together."""
     clusters = counted(n_clusters, "cluster")
-    if found is None or found.answer is Answer.UNKNOWN:
+    if found is None or found.answer in (Answer.UNKNOWN, Answer.UNDECIDED):
         return f"{clusters}."
     if found.answer is Answer.NONE:
         return "No clear groups." if n_clusters == 1 else f"{clusters}, but no clear groups."
@@ -164,14 +185,11 @@ def write_reason(found: Any) -> str:
     """Write why to believe what was found, or not, in one sentence."""
     if found.answer is Answer.UNKNOWN:
         return write_verdict(found)
-    close = f" ({write_null_p(found.p_value or 0.0)})"
+    if found.answer is Answer.UNDECIDED:
+        return write_verdict(found)
+    agree = f"; {write_share_of_runs(found)}" if len(found.runs) > 1 else ""
     if found.answer is Answer.NONE:
-        if found.is_close:
-            return (
-                "The clusters are clearer than those of most tables without groups, but not by "
-                f"enough to be sure{close}."
-            )
-        return "Tables without groups fall into clusters as clearly."
+        return f"Tables without groups fall into clusters as clearly{agree}."
     if is_shaky(found):
         return _write_doubt(found)
     if found.alike_in_order:
@@ -181,11 +199,9 @@ def write_reason(found: Any) -> str:
         )
     things = "groups" if found.answer is Answer.GROUPS else "clusters"
     clear = f"Chance alone does not make {things} this clear"
-    if found.is_close:
-        clear = f"Chance alone hardly makes {things} this clear{close}, a close call"
     if found.answer is Answer.STRUCTURE and found.n_clusters > 1:
-        return f"{clear}, but no gap separates them."
-    return f"{clear}."
+        return f"{clear}, but no gap separates them{agree}."
+    return f"{clear}{agree}."
 
 
 def _write_doubt(found: Any) -> str:

@@ -40,6 +40,25 @@ class CoarserGaps(NamedTuple):
         return has_each and self.share >= _MIN_SHARE
 
 
+class Separation(NamedTuple):
+    """The gaps between clusters, or else between fewer clusters that these divide."""
+
+    gaps: Gaps
+    coarser: CoarserGaps | None = None
+
+    @property
+    def n_separated(self) -> int:
+        """The number of groups with gaps between them."""
+        return int(self.groups.max()) + 1
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The group of each cluster (n_clusters,), from 0."""
+        if self.coarser is not None and self.coarser.are_divided:
+            return self.coarser.groups
+        return self.gaps.groups
+
+
 def find_coarser_gaps(
     units: Units,
     labels: np.ndarray,

@@ -127,14 +127,15 @@ def compare_with_null_tables(
     advance: Advance = lambda count: None,
     level: float = LEVELS.structure,
     arrangement: Arrangement | None = None,
+    max_null: int = MAX_NULL,
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
     Of a table (n_samples, n_features) with NaN where a value is missing, whose `categorical`
     columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. Of more
     than 500 rows, every ensemble and every null table has others. As many null tables are drawn as
-    a clear answer takes at a level, up to 144, or all of `n_null`; `advance` is called with 1 for
-    every one. Rows that depend on each other by their arrangement do so in null tables, too.
+    a clear answer takes at a level, up to `max_null`, or all of `n_null`; `advance` is called with
+    1 for every one. Rows that depend on each other by their arrangement do so in null tables, too.
     """
     if X.shape[1] > MAX_COLUMNS:
         # Empty columns do not count.
@@ -161,7 +162,8 @@ def compare_with_null_tables(
 
     own: list[Structure] = []
     null: list[Structure] = []
-    for look in (*_LOOKS, MAX_NULL) if n_null is None else (n_null,):
+    looks = [look for look in (*_LOOKS, MAX_NULL) if look <= max_null]
+    for look in looks if n_null is None else (n_null,):
         n_own = max(_NULL_PER_OWN, look // _NULL_PER_OWN)
         own += run_in_threads(measure, [(0, i) for i in range(len(own), n_own)], jobs)
         numbers = [(1, i) for i in range(len(null), look)]
@@ -170,7 +172,7 @@ def compare_with_null_tables(
         if found.is_settled(level):
             break
     if dependence is not None:
-        leading = dependence.correlations[0]
+        leading = next(each for each in dependence.correlations if each.rho > 0)
         found = found._replace(correlation=leading, n_effective=dependence.n_effective)
     if arrangement is not None and arrangement.n_groups < MIN_EFFECTIVE:
         found = found._replace(n_effective=float(arrangement.n_groups))

@@ -30,8 +30,8 @@ _SHARE, _MAX_COMPONENTS = 0.95, 6
 _MAX_ROWS = 200  # by which the dependence is estimated
 MAX_DRAWN = 1000
 """Null tables of dependent rows are drawn for so many of them."""
-# Below such a gain of the log-likelihood a component counts as independent.
-_MIN_GAIN = 2.0
+# Below such a gain of the log-likelihood, one for each of ρ, ℓ and a, a component is independent.
+_MIN_GAIN = 3.0
 # Log-likelihoods that differ by less are as good.
 _NEARLY = 0.5
 _SHAPES = (1.0, 2.0)
@@ -44,6 +44,9 @@ _LEAST, _MOST = 0.01, 0.9
 MIN_EFFECTIVE = 4.5
 """Dependent rows that tell less than so many independent ones cannot be judged."""
 _N_RANGES = 8
+# As how far a day counts, beside what makes times lie as far apart as places do.
+_PACES = tuple(np.geomspace(1 / 30, 30, 9))
+_UNEVEN = 1e3
 _FINER, _STEPS = (0.4, 0.63, 1.0, 1.6), np.geomspace(0.4, 2.5, 9)
 # Ranges beyond so many times the largest distance make no difference.
 _LONGEST = 3.0
@@ -58,6 +61,7 @@ class Correlation(NamedTuple):
     rho: float = 0.0
     range: float = 1.0
     shape: float = 1.0
+    pace: float = 1.0  # as how far a day counts where rows have a place and a time
 
     def between(self, distances: np.ndarray) -> np.ndarray:
         """Correlate rows by their distances (n, n)."""
@@ -86,6 +90,12 @@ class RowDependence(NamedTuple):
     unit: str  # of that distance: "days", "km" or ""
     n_effective: float  # how many independent rows tell as much as these
     within_groups: bool  # whether rows of two groups are independent
+    days: float = 0.0  # the reach in time, where rows have a place and a time
+
+    @property
+    def pace(self) -> float:
+        """As how far a day counts, where rows have a place and a time."""
+        return self.reach / self.days if self.days else 1.0
 
     @property
     def is_endless(self) -> bool:
@@ -101,7 +111,9 @@ def describe_dependence(
         return None
     reach = 0.0 if arrangement.positions is None else float(correlation.reach)
     within = arrangement.groups is not None
-    return RowDependence(correlation.rho, reach, arrangement.unit, float(n_effective), within)
+    days = reach / correlation.pace if arrangement.has_times else 0.0
+    how = reach, arrangement.unit, float(n_effective), within, days
+    return RowDependence(correlation.rho, *how)
 
 
 class Dependence(NamedTuple):
@@ -161,14 +173,16 @@ def fit_dependence(
     n_leading = int(np.searchsorted(np.cumsum(values), _SHARE * values.sum())) + 1
     leading = slice(0, min(n_leading, _MAX_COMPONENTS) + 1)
     rows = choose_rows(arrangement, len(scores), rng)
-    distances = arrangement.distances(rows, rows)
     known = scores[np.ix_(rows, used)], (correlations + np.diag(noise))[np.ix_(used, used)]
     y, errors = score_components(*known, values[leading], vectors[used, leading])
+    pace = find_pace(y[:, 0], errors[:, 0], arrangement.take(rows)) if arrangement.has_times else 1
+    distances = arrangement.distances(rows, rows, pace)
     found = [fit_correlation(*each, distances) for each in zip(y.T, errors.T, strict=True)]
     if all(each.rho == 0 for each in found):
         return None
+    found = [each._replace(pace=pace) for each in found]
     drawn = some_rows(np.arange(len(scores)), MAX_DRAWN, rng)
-    apart = arrangement.distances(drawn, drawn)
+    apart = arrangement.distances(drawn, drawn, pace)
     return Dependence(drawn, vectors, values, found, [root_of(each, apart) for each in found])
 
 
@@ -180,8 +194,13 @@ def choose_rows(arrangement: Arrangement, n_samples: int, rng: np.random.Generat
     order = rng.permutation(n_samples)
     if n_samples <= _MAX_ROWS:
         return order
-    anchors = order[: _MAX_ROWS // 2]
-    distances = arrangement.distances(anchors, np.arange(n_samples))
+    anchors, every = order[: _MAX_ROWS // 2], np.arange(n_samples)
+    distances = arrangement.distances(anchors, every)
+    if arrangement.has_times:
+        # The next time at the same place, or the next place at the same time.
+        pace, half = even_pace(arrangement), len(anchors) // 2
+        distances[:half] = arrangement.distances(anchors[:half], every, pace / _UNEVEN)
+        distances[half:] = arrangement.distances(anchors[half:], every, pace * _UNEVEN)
     taken = np.zeros(n_samples, dtype=bool)
     taken[anchors] = True
     chosen = []
@@ -190,6 +209,25 @@ def choose_rows(arrangement: Arrangement, n_samples: int, rng: np.random.Generat
         chosen += [anchor] if taken[nearest] else [anchor, nearest]
         taken[nearest] = True
     return np.array(chosen)
+
+
+def even_pace(arrangement: Arrangement) -> float:
+    """Return as how far a day counts if places lie as far apart as times do."""
+    assert arrangement.positions is not None
+    spreads = np.nanstd(arrangement.positions, axis=0)
+    apart, days = float(np.sqrt((spreads[:-1] ** 2).sum())), float(spreads[-1])
+    return apart / days if min(apart, days) > 0 else 1.0
+
+
+def find_pace(y: np.ndarray, errors: np.ndarray, arrangement: Arrangement) -> float:
+    """Find as how far a day counts, by the likelihood of a component (n,) known up to errors."""
+    rows, even = np.arange(len(y)), even_pace(arrangement)
+    heights = []
+    for times in _PACES:
+        distances = arrangement.distances(rows, rows, even * times)
+        points = list(product(_NUGGETS, list_ranges(distances), _SHAPES))
+        heights.append(max(height for height, _, _ in _try(points, y, errors, distances)))
+    return even * _PACES[int(np.argmax(heights))]
 
 
 def score_components(

@@ -47,6 +47,8 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
         "ordinal_columns": list(roles.kinds[Ordinal.name]),
     }
     copy = clone(estimator).set_params(**{**given, **changes})
+    if hasattr(estimator, "_scoring"):
+        copy._scoring_given = estimator._scoring
     if hasattr(copy, "set_callbacks"):
         copy.set_callbacks()
     return copy

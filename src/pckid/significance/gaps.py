@@ -15,8 +15,7 @@ closest unimodal distribution is no better reference: where there are two modes 
 them, and hardly any gap of a few hundred rows exceeds it.
 
 A dip of all rows does not see few rows beside many. Where one cluster has far fewer, it is apart,
-too, if there is a valley between both, see `valleys`. And a dip that is no deeper than a bend makes
-it does not count: pieces of long arcs and rings have one.
+too, if there is a valley between both, see `valleys`.
 
 Columns of few values are put in another random order in each split, see `placing`. Such a column
 cannot bend, and nothing is subtracted from its dip.
@@ -52,8 +51,6 @@ _SHALLOW = 0.04
 _INNER = 0.95
 # Where one cluster has at most this share of the rows of the other, a dip hardly shows.
 _UNEQUAL = 0.6
-# A bend may explain a dip of columns that are not discrete, and is looked for up to such a p-value.
-_SMOOTH, _POSSIBLE = 0.5, 0.2
 # Fewer rows of a cluster, or of a half of two, cannot show a dip.
 _MIN_ROWS = 20
 # Of the squared distance between two clusters: one that is closer to both lies between them, and
@@ -194,34 +191,28 @@ def find_gap_of_pair(
 ) -> float:
     """Test two clusters for a gap, `second` (n_rows,) being rows of the second; its p-value.
 
-    By the dip, unless a bend explains it; by the valley where one has far more rows than the other.
+    By the dip, and by the valley where one has far more rows than the other.
     NaN where there are too few rows for both.
     """
     few, many = sorted((int(second.sum()), int((~second).sum())))
-    p_value, smooth = np.nan, 0.0
+    p_value = np.nan
     if few >= _MIN_ROWS:
-        statistic, smooth = _pair_statistic(ties, categorical, second, rng)
+        statistic = _pair_statistic(ties, categorical, second, rng)
         p_value = float(norm.sf(statistic, loc=_MEAN, scale=_SPREAD))
-    are_unequal = MIN_ROWS <= few <= _UNEQUAL * many
-    may_bend = smooth >= _SMOOTH and p_value <= _POSSIBLE
-    if not with_valley or not (are_unequal or may_bend):
+    if not with_valley or not MIN_ROWS <= few <= _UNEQUAL * many:
         return p_value
-    valley = find_valley(ties, categorical, second, rng)
-    if may_bend and not valley.is_deeper_than_bend:
-        p_value = 1.0
-    return float(np.fmin(p_value, valley.p_value)) if are_unequal else p_value
+    return float(np.fmin(p_value, find_valley(ties, categorical, second, rng).p_value))
 
 
 def _pair_statistic(
     ties: Ties, categorical: np.ndarray, second: np.ndarray, rng: np.random.Generator
-) -> tuple[float, float]:
+) -> float:
     """Measure the gap between two clusters: √n (dip − 0.04), the mean over halves.
 
     Of the rows of both, `second` (n_rows,) are those of the second; units (n_units,) may be
-    `categorical`. −inf where the inner rows show no gap. Returned with which part of the distance
-    between the clusters comes from columns that are not discrete.
+    `categorical`. −inf where the inner rows show no gap.
     """
-    found, inner, parts = [], [], []
+    found, inner = [], []
     for number in range(1, _MAX_SPLITS + 1):
         half, X = np.zeros(len(second), dtype=bool), ties.draw(rng)
         for part in (np.flatnonzero(~second), np.flatnonzero(second)):
@@ -229,7 +220,6 @@ def _pair_statistic(
         for learn in (half, ~half):
             placed, smooth = place_between(X, categorical, ties.are_tied, second, learn, rng)
             positions = placed[~np.isnan(placed)]
-            parts.append(smooth)
             if len(positions) < _MIN_ROWS:
                 found.append(0.0)
                 continue
@@ -242,8 +232,7 @@ def _pair_statistic(
         is_sure = min(*outer, are_inside) > 0 or max(outer) < 0 or are_inside < 0
         if number % _SPLITS_AT_ONCE == 0 and is_sure:
             break
-    statistic = float(np.mean(found)) if inner and np.mean(inner) >= 0 else -np.inf
-    return statistic, float(np.mean(parts))
+    return float(np.mean(found)) if inner and np.mean(inner) >= 0 else -np.inf
 
 
 def _find_side(values: np.ndarray) -> int:

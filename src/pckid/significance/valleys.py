@@ -24,8 +24,6 @@ MIN_ROWS = 12  # of a cluster
 _N_FOLDS, _N_DIVISIONS = 5, 4
 _WIDTH = 0.15  # rows are counted so far on either side of a place
 _PLACES = np.r_[0.0, 1.0, np.arange(0.35, 0.66, 0.05)]
-# A dip counts from so much fewer rows between on; the power allows for the error of the bend.
-_DEEPER, _POWER = 0.8, 1.5
 _N_WIDEST = 3  # directions in which a bend is looked for
 _LARGEST_BEND = 1.4  # radians; a bend of π / 2 has no end
 
@@ -44,11 +42,6 @@ class Valley(NamedTuple):
             return 1.0
         share = self.bend / (1 + self.bend)
         return float(min(1.0, 2 * betainc(self.peak, self.lowest + 1, share)))
-
-    @property
-    def is_deeper_than_bend(self) -> bool:
-        """Whether rows are fewer between the centres than in a cloud that is bent as much."""
-        return self.lowest * self.bend**_POWER <= _DEEPER * self.peak
 
 
 def find_valley(

@@ -253,6 +253,9 @@ def _deviate(
     Their features are (n_columns, n_landmarks); `rows` (n_landmarks,) are their places.
     """
     sample, some = training.drawn.sample, np.arange(len(rows))
+    if table.held_out is not None:
+        table = table._replace(scores=table.held_out)
+        features = feature_matrix(training.kernel, table, jobs)
     if len(rows) < sample.table.n_samples:
         some = some_rows(some, _MAX_SCORED)
     unseen = training.find_unseen(rows[some])
@@ -277,7 +280,10 @@ def _score_landmarks(found: _Deviations, sample: Sample, weights: Array | None) 
     """Put the deviations of landmarks, whose weights are (n_landmarks,), on a scale of scores."""
     deviations, usual, rows, are_unseen = found
     each = None if weights is None else to_numpy(weights).astype(np.float64)[rows]
-    scale = fit_score_scale(to_numpy(deviations), usual, sample.table.n_values, each)
+    n_values = sample.table.n_values
+    if sample.table.scores is not None:
+        n_values += sample.table.scores.n_values
+    scale = fit_score_scale(to_numpy(deviations), usual, n_values, each)
     scores = scale.standardise(deviations)
     are_all = len(rows) == sample.table.n_samples
     return SampleScores(

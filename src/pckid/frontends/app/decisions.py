@@ -46,7 +46,7 @@ _BY_KIND = {
 }
 _OF_CELLS = (
     "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
-    "keep_rows",
+    "as_is", "keep_rows",
 )  # fmt: skip
 _USELESS = ("constant", "empty")
 

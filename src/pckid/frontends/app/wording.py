@@ -28,6 +28,10 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"take “{fix.column}” as {ROLES['place']}")
             case "categorical" | "numbers" | "dates":
                 said.append(f"take “{fix.column}” as {ROLES[fix.choice]}")
+            case "as_is":
+                said.append(f"use “{fix.column}” as it is")
+            case "outcomes" | "labels" | "known" | "row_names":
+                said.append(f"take “{fix.column}” as {ROLES[fix.option]}")
             case "keep_rows":
                 said.append("keep all rows")
             case "ignore_case":
@@ -70,6 +74,7 @@ PAGE = Dialect(
         f"the role “{ROLES['known']}” keeps them, and “{ROLES['labels']}” compares the groups "
         "found with them"
     ),
+    outcomes=lambda columns: f"the role “{ROLES['outcomes']}” compares the groups found with them",
     log=lambda columns: "--log on the command line",
 )
 """How options are written for users of the page."""

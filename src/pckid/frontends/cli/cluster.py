@@ -82,6 +82,8 @@ def split_names(text: str | None) -> list[str | None]:
 def make_estimator(given: SimpleNamespace) -> PCKID:
     """Make the model that the options describe; what does not suit it is wrong use."""
     estimator = PCKID(given.n_clusters or "auto", random_state=given.random_state)
+    if given.n_runs:
+        estimator.set_params(n_runs=given.n_runs)
     known = sorted(estimator.get_params())
     for each in given.settings:
         name, sign, text = each.partition("=")
@@ -226,7 +228,7 @@ def _cluster(
         )
     outcomes = found.compare_outcomes(given.outcomes) if given.outcomes else None
     # What a report, or another command, repeats.
-    keys = ("settings", "groups", "outcomes", "like", "log_columns")
+    keys = ("settings", "groups", "outcomes", "like", "log_columns", "n_runs")
     asked = {key: getattr(given, key) for key in keys} | {
         "random_state": given.random_state or None
     }

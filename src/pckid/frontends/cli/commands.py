@@ -77,8 +77,8 @@ def pckid() -> None:
         click.Option(["--assess/--no-assess", "wants_verdict"], default=True, show_default=True,
                      help="Say whether there are groups at all, and how stable they are."),
         *of_table(
-            "columns", "drop", "categorical", "ordinal", "count", "row_names", "labels", "known",
-            "weights", "place",
+            "columns", "drop", "as_is", "categorical", "ordinal", "count", "row_names", "labels",
+            "known", "weights", "place",
         ),
         click.Option(["--outcome", "outcomes"], multiple=True, metavar="NAMES",
                      help="Columns to compare between the clusters, such as days or relapsed; not "
@@ -119,6 +119,10 @@ def pckid() -> None:
                      "missingness=informative, n_jobs=-1, device=cuda."),
         click.Option(["--seed", "random_state"], type=click.IntRange(0, 2**32 - 1), default=0,
                      show_default=True, metavar="N", help="Start of the random numbers."),
+        click.Option(["--runs", "n_runs"], type=click.IntRange(1), metavar="N",
+                     help="How often to decide whether there are groups, and how many clusters, "
+                     "each time by other seeds. By default 3, and 7 where these disagree; 1 is "
+                     "quickest."),
         click.Option(["--stream"], is_flag=True,
                      help=f"Read {list_formats(batched=True)} in batches, as is done where "
                      "the table would take more than a quarter of the memory."),

@@ -11,12 +11,11 @@ from typing import Any, NoReturn
 import click
 
 from pckid.exceptions import PckidModelError, TableError
+from pckid.frontends.cli.codes import EXIT_DATA, EXIT_MODEL, EXIT_OK, EXIT_RUNTIME
 from pckid.frontends.cli.commands import ReaderLeft, pckid
 from pckid.frontends.cli.messages import fail, note
 from pckid.frontends.cli.process import drop_output, end_interrupted
 
-# Wrong use is 2, as click has it.
-EXIT_OK, EXIT_RUNTIME, EXIT_DATA, EXIT_MODEL = 0, 1, 3, 4
 # How libraries say that memory is out without a MemoryError.
 _NO_MEMORY = (
     "can't start new thread", "Cannot allocate memory", "failed to map segment", "bad_alloc",

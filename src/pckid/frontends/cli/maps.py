@@ -23,7 +23,7 @@ from pckid.exceptions import PckidModelError, TableError
 from pckid.explanation import cluster_tree
 from pckid.frontends import run
 from pckid.frontends.cli.cluster import make_estimator, progress_bar, split_names
-from pckid.frontends.cli.exit_codes import EXIT_DATA, EXIT_OK
+from pckid.frontends.cli.codes import EXIT_DATA, EXIT_OK
 from pckid.frontends.cli.map_words import (
     MapTotals,
     head_clusters,
@@ -53,8 +53,8 @@ PLACING = "place"
 # Options of commands that images have, too; the others are about tables.
 _OF_IMAGES = {
     "path", "model", "n_clusters", "names", "wants_verdict", "out", "as_json", "quiet",
-    "report_path", "model_path", "settings", "random_state", "na_values", "not_missing", "context",
-    "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
+    "report_path", "model_path", "settings", "random_state", "n_runs", "na_values", "not_missing",
+    "context", "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
 }  # fmt: skip
 _ONLY_IMAGES = ("context", "smooth", "confidence_path", "merge", "classes")
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import click
 
 from pckid._utils.text import brief
-from pckid.frontends.cli.exit_codes import EXIT_DATA, EXIT_OK
+from pckid.frontends.cli.codes import EXIT_DATA, EXIT_OK
 from pckid.frontends.cli.messages import (
     fail,
     holding_notes,

@@ -29,6 +29,10 @@ SHELL = Dialect(
         f"{as_argument('known', name)} keeps them, and {as_argument('labels', name)} compares the "
         "clusters with them"
     ),
+    outcomes=lambda columns: (
+        f"{as_arguments([('outcomes', name) for name in columns])} compares the clusters with "
+        f"{'it' if len(columns) == 1 else 'them'}"
+    ),
     log=lambda columns: as_arguments([("log_columns", name) for name in columns]),
     yes="--yes",
 )

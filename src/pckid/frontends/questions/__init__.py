@@ -18,6 +18,7 @@ from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.limits import LIMITS
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.questions.may_be_a_code import MAY_BE_A_CODE
+from pckid.frontends.questions.may_be_outcomes import OUTCOMES
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
 from pckid.frontends.questions.mixed_dates import MIXED_DATES
 from pckid.frontends.questions.mixed_units import MIXED_UNITS
@@ -66,6 +67,7 @@ QUESTIONS: dict[str, Question] = {
         LONG_TAILS,
         SAME_ORDER,
         KNOWN_GROUPS,
+        OUTCOMES,
         WORD_FOR_MISSING,
         OTHER_UNIT,
     )

@@ -92,7 +92,13 @@ def read_rules(table: FileTable, options: ColumnOptions) -> ReadingRules:
                 *list_levels(table, options),
             ]
         ),
-        frozenset([*named_columns(table, options.columns, "columns"), *options.times]),
+        frozenset(
+            [
+                *named_columns(table, options.columns, "columns"),
+                *named_columns(table, options.as_is, "as_is"),
+                *options.times,
+            ]
+        ),
         options.ignore_case,
     )
 

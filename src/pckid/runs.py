@@ -1,0 +1,372 @@
+"""The whole decision on a table, made several times: columns ignored, k, null tables, gaps.
+
+Each stage has chance in it: another ensemble, other null tables, other halves of the rows. A table
+for which that matters gets another answer by another seed, and no stage can see it. So the decision
+is made three times by seeds of its own, and seven times where these differ; an answer is what at
+least six of seven come to. `docs/guide/choosing-k.md` tells how often seeds then disagree.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from pckid._utils.arrays import asarray_like, is_host, take_along, to_numpy
+from pckid._utils.parallel import n_threads
+from pckid._utils.seeds import Stream, generator, seed_of_run, some_rows
+from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
+from pckid.input.arrangement import Arrangement, split_arrangement
+from pckid.input.sample import MAX_COMPARED, Sample
+from pckid.input.table import logs_as_scaled, take
+from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_or_none
+from pckid.significance.agreement import N_RUNS, Run, count_further, find_most_agreeing
+from pckid.significance.by_scores import Judged, find_judged
+from pckid.significance.coarser import Divide, Separation, find_coarser_gaps
+from pckid.significance.comparison import MAX_NULL, rows_to_compare
+from pckid.significance.dependence import describe_dependence
+from pckid.significance.ensemble import cluster_some, with_few_mixtures
+from pckid.significance.gaps import find_gaps
+from pckid.significance.levels import LEVELS, MAX_JUDGED, Levels, find_answer
+from pckid.significance.null_gaps import find_null_gaps
+from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.units import find_units, near_one
+from pckid.spectral.clustering import cluster_by_numbers, recluster
+
+# Null tables of a run are no more than these, where there are several runs.
+MAX_NULL_OF_RUN = 36
+_N_STARTS = 20  # of k-means, for an estimator that has no number of its own
+
+
+class DecisionPlan(NamedTuple):
+    """What is to be decided on a table, the same in all runs."""
+
+    n_clusters: int | None = None  # that is given; None: to be chosen
+    max_clusters: int = MAX_CLUSTERS
+    n_null: int | None = None
+    max_null: int = MAX_NULL
+    n_inits: int | None = None
+    levels: Levels = LEVELS
+    grows: bool = False  # whether the ensemble grows until its halves choose one number
+
+
+class Decision(NamedTuple):
+    """What one run decided, and by which ensemble."""
+
+    run: Run
+    choice: Choice
+    separation: Separation | None  # None where no gaps were looked for
+    training: Training  # of the columns that count
+    rows: np.ndarray  # (n_judged,), of the whole table, by which it is compared with other runs
+    labels: np.ndarray  # (n_judged,)
+
+
+# Decides by the number of a run.
+Decide = Callable[[int], Decision]
+# Looks for gaps where a choice is made; None: there is but one cluster.
+GapsOf = Callable[[Choice], Separation | None]
+
+
+def choose_n_clusters(
+    estimator: EnsembleEstimator,
+    X: Any,
+    *,
+    max_clusters: int = MAX_CLUSTERS,
+    sample_weight: Any = None,
+    positions: Any = None,
+    groups: Any = None,
+) -> Choice:
+    """Score every number of clusters by how far the kernel's spectrum drops after it.
+
+    Parameters
+    ----------
+    estimator : PCKID or ProbabilisticClusterKernel
+        Ensembles are trained with its parameters; the estimator stays as it is.
+    X : array-like of shape (n_samples, n_features)
+        Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
+    max_clusters : int, default=40
+        The largest candidate; never more than there are rows, less one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts, as in `PCKID.fit`.
+    positions, groups : array-like, str or sequence of str, default=None
+        Where rows are, and which of them belong together, as in `PCKID.fit`.
+
+    Returns
+    -------
+    choice : Choice
+        `pckid.plots.ChoiceDisplay` draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, choose_n_clusters
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(90, 3)) + 6 * np.eye(3)[np.arange(90) % 3]
+    >>> X[::7, 1] = np.nan
+    >>> found = choose_n_clusters(PCKID(random_state=0), X)
+    >>> found.n_clusters
+    3
+    """
+    if max_clusters < 2:
+        raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
+    model = clone(estimator)
+    X, arrangement, _ = split_arrangement(X, positions, groups)
+    drawn = model._draw(X, sample_weight, arrangement=arrangement)
+    n_runs = getattr(model, "n_runs", N_RUNS)
+    return decide_by_runs(model, drawn, n_runs, DecisionPlan(max_clusters=max_clusters)).choice
+
+
+def judge_rows(
+    estimator: EnsembleEstimator,
+    X: np.ndarray,
+    seed: int,
+    jobs: int,
+    n_runs: int,
+    plan: DecisionPlan,
+    arrangement: Arrangement | None = None,
+    gaps_of: GapsOf | None = None,
+) -> Decision:
+    """Decide on rows as a fit with n_clusters="auto" does, or on a number that was given.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    X : ndarray of shape (n_samples, n_features)
+        Its rows, categories as numbers, logarithms taken.
+    seed, jobs, n_runs : int
+    plan : DecisionPlan
+    arrangement : Arrangement or None
+        Of the rows.
+    gaps_of : callable or None
+        Looks for gaps between the estimator's own clusters, which are those of the first run.
+    """
+    own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
+    model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
+    drawn = model._draw(X, **model._needs(), arrangement=arrangement)
+    plan = plan._replace(n_inits=estimator._n_starts)
+    return decide_by_runs(model, drawn, n_runs, plan, gaps_of)
+
+
+def decide_by_runs(
+    estimator: EnsembleEstimator,
+    drawn: FitInput,
+    n_runs: int,
+    plan: DecisionPlan,
+    gaps_of: GapsOf | None = None,
+) -> Decision:
+    """Decide `n_runs` times, and more often where runs disagree; take the most agreeing run.
+
+    Where the number of clusters is given, the first run is taken: these clusters are the
+    estimator's own. The choice has all runs.
+    """
+    jobs = n_threads(estimator.n_jobs)
+    if n_runs > 1:
+        plan = plan._replace(max_null=MAX_NULL_OF_RUN)
+    quiet = _without_words(estimator)
+
+    def decide_one(number: int) -> Decision:
+        who, own_gaps = (quiet, None) if number else (estimator, gaps_of)
+        return decide(who, drawn, number, plan, own_gaps)
+
+    at_once = jobs if is_host(drawn.sample.table.values) else 1
+    found: list[Decision] = []
+    while further := count_further([each.run.answer for each in found], n_runs):
+        numbers = range(len(found), len(found) + further)
+        quiet.n_jobs = max(1, jobs // min(at_once, further))
+        found += _call_each(decide_one, numbers, at_once)
+    runs = tuple(each.run for each in found)
+    taken = 0
+    if plan.n_clusters is None:
+        taken = find_most_agreeing(
+            runs, [each.rows for each in found], [each.labels for each in found]
+        )
+    best = found[taken]
+    return best._replace(choice=best.choice._replace(runs=runs, number=taken))
+
+
+def _call_each(decide_one: Decide, numbers: Sequence[int], jobs: int) -> list[Decision]:
+    """Decide once for each number, the first in this thread, where the progress of a fit is."""
+    if jobs == 1 or len(numbers) == 1:
+        return [decide_one(number) for number in numbers]
+    pool = ThreadPoolExecutor(min(jobs, len(numbers)) - 1)
+    try:
+        others = [pool.submit(copy_context().run, decide_one, number) for number in numbers[1:]]
+        return [decide_one(numbers[0]), *(each.result() for each in others)]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _without_words(estimator: EnsembleEstimator) -> Any:
+    """Copy an estimator that is being fitted: the copy tells nobody of its progress."""
+    quiet: Any = copy.copy(estimator)
+    quiet.verbose = 0
+    for name in ("_skl_callbacks", "_callback_fit_ctx"):
+        quiet.__dict__.pop(name, None)
+    return quiet
+
+
+def decide(
+    estimator: EnsembleEstimator,
+    drawn: FitInput,
+    number: int,
+    plan: DecisionPlan,
+    gaps_of: GapsOf | None = None,
+) -> Decision:
+    """Make one whole decision on a table by the seed of a run.
+
+    The first run has the seed of the fit. Gaps are looked for in at most 3,000 rows, which are the
+    same in all runs, between clusters of this run or, by `gaps_of`, between those that are given.
+    """
+    base = drawn.sample.entropy
+    drawn = drawn.by_seed(seed_of_run(base, number))
+    levels, given = plan.levels, plan.n_clusters
+    how = plan.max_clusters, plan.n_null, plan.n_inits, levels
+    if drawn.sample.scaling.factors is not None:
+        levels = levels.in_wide_tables()
+    choice, training, whole = choose_or_none(
+        estimator, drawn, *how, max_null=plan.max_null, grows=plan.grows
+    )
+    by, k = (training, choice.n_clusters) if given is None else (whole, given)
+    p_value, separation = _tested(choice), None
+    rows = _draw_judged(by.drawn.sample, base)
+    labels = np.zeros(len(rows), dtype=np.int64)
+    is_clear = p_value is not None and p_value <= levels.structure
+    if k > 1 and gaps_of is not None:
+        separation = gaps_of(choice)
+    elif k > 1 and (is_clear or given is None):
+        labels = _label(estimator, by, k, rows)
+        if is_clear:
+            separation = _find_gaps_in_sample(estimator, by, rows, labels, k, choice, levels)
+    run = describe_run(choice, k, separation, drawn.sample.entropy, levels)
+    sample = by.drawn.sample
+    ids = rows if sample.origin is None else sample.origin[sample.places[rows]]
+    return Decision(run, choice, separation, training, ids, labels)
+
+
+def describe_run(
+    choice: Choice, n_clusters: int, separation: Separation | None, seed: int, levels: Levels
+) -> Run:
+    """Describe a run by its choice and the gaps between its clusters."""
+    n_separated = 1 if separation is None else separation.n_separated
+    return Run(
+        find_answer(_tested(choice), n_separated, levels),
+        n_clusters,
+        n_separated,
+        choice.p_value,
+        None if separation is None else separation.gaps.p_values,
+        choice.ignored,
+        seed,
+    )
+
+
+def _tested(choice: Choice) -> float | None:
+    """Return the p-value of a choice; None where rows are too few, or depend on each other all."""
+    if choice.compared is None or choice.compared.is_endless:
+        return None
+    return choice.compared.p_value
+
+
+def _draw_judged(sample: Sample, seed: int) -> np.ndarray:
+    """Draw the rows of a sample, as given, that are looked at for gaps: those with a position."""
+    rows = np.arange(sample.X.shape[0])
+    if sample.arrangement is not None:
+        rows = np.flatnonzero(sample.arrangement.are_known)
+    if sample.given_weights is not None:
+        rows = rows[rows_to_compare(len(rows), seed, sample.given_weights[rows])]
+    return some_rows(rows, MAX_JUDGED, seed)
+
+
+def _label(
+    estimator: EnsembleEstimator, training: Training, n_clusters: int, rows: np.ndarray
+) -> np.ndarray:
+    """Cluster a sample, of a large one only the rows (n_rows,) of it; their labels (n_rows,)."""
+    sample = training.drawn.sample
+    how: dict[str, Any] = {
+        "embedding": getattr(estimator, "embedding", "random_walk"),
+        "n_init": getattr(estimator, "kmeans_n_init", _N_STARTS),
+        "n_landmarks": max(MAX_JUDGED, n_clusters),
+        "jobs": n_threads(estimator.n_jobs),
+    }
+    if sample.table.n_samples <= MAX_COMPARED:
+        return recluster(training.kernel, sample, [n_clusters], **how)[0][rows]
+    # None of its rows were merged.
+    some = asarray_like(rows, sample.table.values)
+    weights = None if sample.weights is None else sample.weights[rows]
+    few = sample._replace(
+        table=take(sample.table, some), weights=weights, places=np.arange(len(rows))
+    )
+    return recluster(training.kernel, few, [n_clusters], **how)[0]
+
+
+def _find_gaps_in_sample(
+    estimator: EnsembleEstimator,
+    training: Training,
+    rows: np.ndarray,
+    labels: np.ndarray,
+    n_clusters: int,
+    choice: Choice,
+    levels: Levels,
+) -> Separation:
+    """Look for gaps between clusters, `labels` (n_rows,), of some rows of a sample, as given."""
+    sample = training.drawn.sample
+    X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
+    X = logs_as_scaled(X, sample.scaling)
+    X[:, list(choice.ignored)] = np.nan
+    arrangement = None
+    if choice.compared is not None and sample.arrangement is not None:
+        arrangement = sample.arrangement.take(rows)
+        found = choice.compared.correlation, choice.compared.n_effective
+        if describe_dependence(*found, arrangement) is None:
+            arrangement = None
+    jobs = n_threads(estimator.n_jobs)
+    some = take(sample.table, asarray_like(sample.places[rows], sample.table.values))
+    embedding = getattr(estimator, "embedding", "random_walk")
+    divide = partial(cluster_by_numbers, training.kernel, embedding, some, jobs=jobs)
+    how = n_clusters, sample.entropy, jobs, levels, divide, arrangement
+    return find_gaps_between(find_judged(estimator, sample.scaling, X), labels, *how)
+
+
+def find_gaps_between(
+    judged: Judged,
+    labels: np.ndarray,
+    n_clusters: int,
+    seed: int,
+    jobs: int,
+    levels: Levels,
+    divide: Divide | None,
+    arrangement: Arrangement | None = None,
+) -> Separation:
+    """Look for gaps between clusters, `labels` (n_rows,), of rows as they are judged.
+
+    Values are NaN in columns that are ignored. Where there are none, and there is a way to `divide`
+    the rows, gaps between fewer clusters are looked for. With the arrangement of rows that depend
+    on each other, of which at most 2,000 are looked at, gaps are compared with those of null
+    tables.
+    """
+    X, categorical = near_one(judged.values), judged.categorical
+    how = seed, n_clusters, levels
+    if arrangement is None:
+        units = find_units(X, categorical)
+        gaps, coarser = find_gaps(units, labels, *how), None
+        if gaps.n_separated == 1 and divide is not None:
+            coarser = find_coarser_gaps(units, labels, divide, *how)
+        return Separation(gaps, coarser)
+    rows = rows_to_compare(len(X), seed)
+    X, labels, arrangement = X[rows], labels[rows], arrangement.take(rows)
+    model = fit_null_model(X, categorical)
+    dependence = find_dependence(model, arrangement, generator(seed, Stream.DEPENDENCE))
+    if dependence is None:
+        return Separation(find_gaps(find_units(X, categorical), labels, *how))
+
+    def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
+        return cluster_some(judged.estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
+
+    null = find_null_gaps(model, dependence, categorical, cluster_table, n_clusters, seed, jobs)
+    units = find_units(X[dependence.rows], categorical)
+    return Separation(find_gaps(units, labels[dependence.rows], *how, null))
