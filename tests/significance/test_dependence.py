@@ -81,7 +81,7 @@ def test_the_correlation_of_a_series_is_found(phi):
     distances = in_time(200).distances(np.arange(200), np.arange(200))
     found = [
         fit_correlation(autoregress(200, 1, phi, rng)[:, 0], np.zeros(200), distances)
-        for _ in range(5)
+        for _ in range(3)
     ]
     lag = np.mean([each.between(np.full((1, 1), 5.0))[0, 0] for each in found])
     assert abs(lag - phi**5) < 0.25
@@ -162,7 +162,7 @@ def test_null_tables_depend_as_the_table_and_lack_its_cells():
 
 def test_series_without_groups_have_none_with_positions_and_groups_stay():
     X = autoregress(200, 5, 0.95, np.random.default_rng(8))
-    model = PCKID(n_inits=5, random_state=0)
+    model = PCKID(n_inits=5, n_runs=1, random_state=0)
     given = choose_n_clusters(model, X, positions=np.arange(200.0))
     assert (given.n_clusters, given.p_value > 0.03) == (1, True)
     assert given.compared.correlation.rho > 0
@@ -171,7 +171,7 @@ def test_series_without_groups_have_none_with_positions_and_groups_stay():
     rng = np.random.default_rng(9)
     own = rng.normal(size=(60, 5))[persons] + rng.normal(size=(300, 5))
     X = own / np.sqrt(2) + 3 * kinds[:, None]
-    fitted = PCKID(n_inits=5, random_state=0).fit(X, groups=persons)
+    fitted = PCKID(n_inits=5, n_runs=1, random_state=0).fit(X, groups=persons)
     assert fitted.n_clusters_ == 2
     found = assess(fitted, X, n_resamples=4)
     assert (found.answer, found.n_together) == (Answer.GROUPS, 60)
@@ -182,7 +182,7 @@ def test_series_without_groups_have_none_with_positions_and_groups_stay():
 
 def test_a_walk_that_never_returns_cannot_be_judged():
     X = np.cumsum(np.random.default_rng(10).normal(size=(300, 4)), axis=0)
-    model = PCKID(n_inits=5, random_state=0).fit(X, positions=np.arange(300))
+    model = PCKID(n_inits=5, n_runs=1, random_state=0).fit(X, positions=np.arange(300))
     assert model.n_clusters_ == 1
     found = assess(model, X, n_resamples=0)
     assert found.answer in (Answer.UNKNOWN, Answer.NONE)

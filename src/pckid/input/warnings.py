@@ -106,7 +106,7 @@ class ClusterLimitWarning(_InOtherWords):
     >>> from pckid import PCKID, ClusterLimitWarning, choose_n_clusters
     >>> places = 20 * np.random.default_rng(1).normal(size=(18, 4))
     >>> X = np.random.default_rng(0).normal(size=(360, 4)) + np.repeat(places, 20, axis=0)
-    >>> choose_n_clusters(PCKID(random_state=0), X, max_clusters=25).n_clusters
+    >>> choose_n_clusters(PCKID(n_runs=1, random_state=0), X, max_clusters=25).n_clusters
     18
     """
 
