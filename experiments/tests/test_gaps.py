@@ -22,7 +22,8 @@ def test_two_groups_have_their_shares_and_distance():
     assert 0.05 < np.isnan(X).mean() < 0.2
     means = [np.nanmean(X[y == group], axis=0) for group in (0, 1)]
     assert np.linalg.norm(means[1] - means[0]) == pytest.approx(5, abs=0.6)
-    assert (~np.isnan(remove_some(X, 0.9, np.random.default_rng(0)))).any(axis=1).all()
+    whole, rng = np.zeros((50, 6)), np.random.default_rng(0)
+    assert (~np.isnan(remove_some(whole, 0.9, rng))).any(axis=1).all()
 
 
 def test_a_design_is_judged_and_tabulated():
