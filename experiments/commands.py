@@ -12,8 +12,8 @@ import click
 from experiments.answers import answers_command
 from experiments.calibration import calibration_command
 from experiments.dependence import dependence_command
-from experiments.gaps import gaps_command
 from experiments.dependence_rivals import dependence_rivals_command
+from experiments.gaps import gaps_command
 from experiments.kinds import kinds_command
 from experiments.known import known_command
 from experiments.new_rows import new_rows_command
