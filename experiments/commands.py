@@ -13,6 +13,7 @@ from experiments.answers import answers_command
 from experiments.calibration import calibration_command
 from experiments.dependence import dependence_command
 from experiments.dependence_rivals import dependence_rivals_command
+from experiments.gaps import gaps_command
 from experiments.kinds import kinds_command
 from experiments.known import known_command
 from experiments.new_rows import new_rows_command
@@ -235,6 +236,7 @@ OWN = (
     new_rows_command,
     seeds_command,
     dependence_command,
+    gaps_command,
     dependence_rivals_command,
     objections_command,
     profiles_command,

@@ -145,8 +145,8 @@ def test_groups_may_consist_of_several_clusters():
 
 def test_a_gap_is_not_lost_by_more_clusters(rng):
     """Rows between two groups join them, if they are a cluster of their own."""
-    places = np.repeat([0.0, 1.0, 0.5], [150, 150, 12])
-    X = rng.normal(size=(312, 4)) * np.where(places == 0.5, 0.1, 1.0)[:, None]
+    places = np.repeat([0.0, 1.0, 0.5], [150, 150, 11])
+    X = rng.normal(size=(311, 4)) * np.where(places == 0.5, 0.1, 1.0)[:, None]
     X += 5 * places[:, None]
     few, many = (assess(fitted(X, k), X, n_resamples=0, random_state=0) for k in (2, 3))
     assert (few.answer, few.groups, few.coarser) == (Answer.GROUPS, [[0], [1]], None)

@@ -89,8 +89,10 @@ def test_pairs_that_join_all_clusters_are_enough_to_find_no_gap(monkeypatch):
     X = rng.normal(size=(400, 2)) * [6, 1]
     units = find_units(X, np.zeros(2, dtype=bool))
     labels, tested = np.digitize(X[:, 0], [-6, -2, 2, 6]), []
-    plain = gaps._pair_statistic
-    monkeypatch.setattr(gaps, "_pair_statistic", lambda *given: tested.append(1) or plain(*given))
+    plain = gaps.find_gap_of_pair
+    monkeypatch.setattr(
+        gaps, "find_gap_of_pair", lambda *given, **how: tested.append(1) or plain(*given, **how)
+    )
     whole = find_gaps(units, labels, 0)
     assert len(tested) == 10
     tested.clear()

@@ -14,10 +14,10 @@ on either side show one, too: a gap is between clusters, the modes of a bend are
 closest unimodal distribution is no better reference: where there are two modes it is flat between
 them, and hardly any gap of a few hundred rows exceeds it.
 
-Columns of few values have gaps of their own, between one value and the next. They are replaced by
-random normal scores: within a value rows are in random order, so that such a column alone is a
-Gaussian without a gap, and several of them show one where they agree. The order is another one in
-each split: by a single one, a table would have a gap by one seed and none by another. Such a column
+A dip of all rows does not see few rows beside many. Where one cluster has far fewer, it is apart,
+too, if there is a valley between both, see `valleys`.
+
+Columns of few values are put in another random order in each split, see `placing`. Such a column
 cannot bend, and nothing is subtracted from its dip.
 """
 
@@ -29,14 +29,15 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from scipy.special import ndtri
 from scipy.stats import norm, t
 
 from pckid._utils.seeds import Stream, generator
 from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.margins import dip
+from pckid.significance.placing import Ties, find_ties, place_between
 from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
+from pckid.significance.valleys import MIN_ROWS, find_valley
 
 _MAX_SPLITS, _SPLITS_AT_ONCE = 16, 4
 _FAR = 3.0  # standard errors
@@ -48,18 +49,14 @@ _SHALLOW = 0.04
 # √n times the dip of the inner halves is at least this where there is a gap, less where one side
 # has more rows than the other. Where rows are spread evenly it is 0.5 to 0.65.
 _INNER = 0.95
-# In a column of numbers with ties, fewer of its values than this differ.
-_DISTINCT = 0.9
-# Rows count if they have half of what separates the two clusters.
-_MIN_SEEN = 0.5
-# Fewer rows of a cluster, or of a half of two, cannot show a gap.
+# Where one cluster has at most this share of the rows of the other, a dip hardly shows.
+_UNEQUAL = 0.6
+# Fewer rows of a cluster, or of a half of two, cannot show a dip.
 _MIN_ROWS = 20
 # Of the squared distance between two clusters: one that is closer to both lies between them, and
 # joins them if it has some rows.
 _BETWEEN, _MIN_BRIDGE = 0.6, 5
-_MIN_VARIANCE = 0.02
 _LARGEST = 8.0  # z of a p-value of 0
-_MIN_PLACE = 1e-9  # of the lowest row among all
 _MIN_SPREAD = 0.6  # of null gaps, as z: fewer than twenty may lie close together by chance
 
 
@@ -67,7 +64,8 @@ class Gaps(NamedTuple):
     """Which clusters have a gap between them."""
 
     # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair; 1 on the
-    # diagonal, and NaN where a cluster has fewer than 20 rows: too few to show a gap
+    # diagonal, and NaN where a cluster has fewer than 20 rows (12 beside one that has far more):
+    # too few to show a gap
     p_values: np.ndarray
     # (n_clusters,), from 0: a cluster is of the group of the closest larger one to which it shows
     # no gap, and joins two that it lies between
@@ -98,13 +96,15 @@ def find_gaps(
     levels: Levels = LEVELS,
     null: np.ndarray | None = None,
     only_if_separated: bool = False,
+    with_valleys: bool = True,
 ) -> Gaps:
     """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
 
     Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves. A pair has a gap
     up to the p-value `levels.gaps`. Of rows that depend on each other, `null` (n_null,) are the
     clearest gaps of tables without groups, as z. With `only_if_separated`, pairs are tested that
-    would join all clusters to one group, and others only if they do not.
+    would join all clusters to one group, and others only if they do not. Dependent rows are judged
+    by dips alone, not `with_valleys`.
     """
     rng = generator(entropy, Stream.GAPS)
     ties = find_ties(units)
@@ -117,10 +117,11 @@ def find_gaps(
         for a, b in pairs:
             rows = np.flatnonzero((labels == a) | (labels == b))
             second = labels[rows] == b
-            statistic = _pair_statistic(ties.take(rows), units.categorical, second, rng)
-            p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+            given = ties.take(rows), units.categorical, second, rng
+            p_values[a, b] = p_values[b, a] = find_gap_of_pair(*given, with_valley=with_valleys)
 
-    enough = np.flatnonzero(sizes >= _MIN_ROWS).tolist()
+    with_valleys = with_valleys and null is None
+    enough = np.flatnonzero(sizes >= (MIN_ROWS if with_valleys else _MIN_ROWS)).tolist()
     first = _pairs_with_closest(enough, sizes, distances) if only_if_separated else []
     test(first)
     if not first or _find_groups(p_values <= levels.gaps, sizes, distances).any():
@@ -181,54 +182,26 @@ def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) ->
     return connected_components(joined, directed=False)[1]
 
 
-def _normal_scores(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Replace a column (n,) by normal scores, equal values in random order; NaN where missing."""
-    scores, seen = np.full(len(column), np.nan), np.flatnonzero(~np.isnan(column))
-    order = np.lexsort((rng.random(len(seen)), column[seen]))
-    scores[seen[order]] = ndtri((np.arange(len(seen)) + 0.5) / max(len(seen), 1))
-    return scores
+def find_gap_of_pair(
+    ties: Ties,
+    categorical: np.ndarray,
+    second: np.ndarray,
+    rng: np.random.Generator,
+    with_valley: bool = True,
+) -> float:
+    """Test two clusters for a gap, `second` (n_rows,) being rows of the second; its p-value.
 
-
-class Ties(NamedTuple):
-    """Rows in whose columns of few values equal ones are put in random order, time and again."""
-
-    values: np.ndarray  # (n_rows, n_units), NaN where missing
-    are_tied: np.ndarray  # (n_units,), of few values
-    columns: np.ndarray  # (n_tied,), columns of numbers among them
-    below: np.ndarray  # (n_rows, n_tied), the share of lower values; NaN where missing
-    equal: np.ndarray  # (n_rows, n_tied), the share of equal values
-
-    def take(self, rows: np.ndarray) -> Ties:
-        """Take some of the rows."""
-        parts = self.values[rows], self.below[rows], self.equal[rows]
-        return self._replace(values=parts[0], below=parts[1], equal=parts[2])
-
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Replace numbers that come several times by normal scores, in random order if equal."""
-        drawn = self.values.copy()
-        if len(self.columns):
-            places = self.below + self.equal * rng.random(self.below.shape)
-            drawn[:, self.columns] = ndtri(np.clip(places, _MIN_PLACE, 1 - _MIN_PLACE))
-        return drawn
-
-
-def find_ties(units: Units) -> Ties:
-    """Find the columns of numbers with ties; categories have an order only between two clusters."""
-    are_tied, columns, places = units.categorical.copy(), [], []
-    for j in np.flatnonzero(~units.categorical):
-        seen = ~np.isnan(units.values[:, j])
-        levels, codes, counts = np.unique(
-            units.values[seen, j], return_inverse=True, return_counts=True
-        )
-        if len(levels) > _DISTINCT * len(codes):
-            continue
-        shares, both = counts / len(codes), np.full((2, len(seen)), np.nan)
-        both[:, seen] = np.stack([np.cumsum(shares) - shares, shares])[:, codes]
-        are_tied[j] = True
-        columns.append(j)
-        places.append(both)
-    below, equal = np.reshape(places, (len(places), 2, len(units.values))).transpose(1, 2, 0)
-    return Ties(units.values, are_tied, np.array(columns, dtype=int), below, equal)
+    By the dip, and by the valley where one has far more rows than the other.
+    NaN where there are too few rows for both.
+    """
+    few, many = sorted((int(second.sum()), int((~second).sum())))
+    p_value = np.nan
+    if few >= _MIN_ROWS:
+        statistic = _pair_statistic(ties, categorical, second, rng)
+        p_value = float(norm.sf(statistic, loc=_MEAN, scale=_SPREAD))
+    if not with_valley or not MIN_ROWS <= few <= _UNEQUAL * many:
+        return p_value
+    return float(np.fmin(p_value, find_valley(ties, categorical, second, rng).p_value))
 
 
 def _pair_statistic(
@@ -245,7 +218,8 @@ def _pair_statistic(
         for part in (np.flatnonzero(~second), np.flatnonzero(second)):
             half[rng.permutation(part)[::2]] = True
         for learn in (half, ~half):
-            positions, smooth = _place_between(X, categorical, ties.are_tied, second, learn, rng)
+            placed, smooth = place_between(X, categorical, ties.are_tied, second, learn, rng)
+            positions = placed[~np.isnan(placed)]
             if len(positions) < _MIN_ROWS:
                 found.append(0.0)
                 continue
@@ -276,70 +250,3 @@ def _inner_half(positions: np.ndarray) -> np.ndarray:
     low = np.median(below) if len(below) else 0.0
     high = np.median(above) if len(above) else 1.0
     return positions[(positions >= low) & (positions <= high)]
-
-
-def _place_between(
-    X: np.ndarray,
-    categorical: np.ndarray,
-    discrete: np.ndarray,
-    second: np.ndarray,
-    learn: np.ndarray,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, float]:
-    """Place rows along the direction that the rows `learn` (n_rows,) give, from 0 to 1.
-
-    With Δ the difference of the means of a column and v its variance within the clusters, the
-    position of a row is Σ Δ (x − mean of the first) / v by Σ Δ² / v, over its observed columns: a
-    missing value does not pull it to either side.
-
-    Returns the positions of the other rows that have half of Σ Δ² / v observed, and which part of
-    Σ Δ² / v comes from columns that are not discrete.
-    """
-    if categorical.any():
-        X = X.copy()
-    for j in np.flatnonzero(categorical):
-        X[:, j] = _category_scores(X[:, j], second, learn, rng)
-    seen = ~np.isnan(X)
-    (n, first, below), (m, other, above), (_, _, total) = (
-        _moments(X, seen, rows) for rows in (learn & ~second, learn & second, learn)
-    )
-    both = np.maximum(n + m, 1)
-    within = np.maximum((below + above) / np.maximum(both - 2, 1), _MIN_VARIANCE * total / both)
-    difference = np.where((n > 1) & (m > 1), other - first, 0.0)
-    weight = difference / np.maximum(within, np.finfo(np.float64).tiny)
-    apart = weight * difference
-    if apart.sum() <= 0:
-        return np.empty(0), 1.0
-    placed = np.where(seen[~learn], weight * (X[~learn] - first), 0.0).sum(axis=1)
-    observed = seen[~learn] @ apart
-    enough = observed >= _MIN_SEEN * apart.sum()
-    return placed[enough] / observed[enough], apart[~discrete].sum() / apart.sum()
-
-
-def _moments(
-    X: np.ndarray, seen: np.ndarray, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count the values of some rows in each column, and find their means and squares around it."""
-    values, seen = X[rows], seen[rows]
-    count = seen.sum(axis=0)
-    mean = np.where(seen, values, 0.0).sum(axis=0) / np.maximum(count, 1)
-    return count, mean, np.where(seen, (values - mean) ** 2, 0.0).sum(axis=0)
-
-
-def _category_scores(
-    column: np.ndarray, second: np.ndarray, learn: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Give categories (n,) random normal scores, in the order of their shares in the clusters."""
-    seen = ~np.isnan(column)
-    levels, codes = np.unique(column[seen], return_inverse=True)
-    counts = np.stack(
-        [
-            np.bincount(codes[(learn & side)[seen]], minlength=len(levels)) + 0.5
-            for side in (~second, second)
-        ]
-    )
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    ranks = np.argsort(np.argsort(shares[1] / shares[0], kind="stable"))
-    ordered = np.full(len(column), np.nan)
-    ordered[seen] = ranks[codes]
-    return _normal_scores(ordered, rng)

@@ -42,7 +42,9 @@ def find_null_gaps(
         X = draw_dependent_table(model, dependence, every, rng)
         seed = int(rng.integers(2**31))
         labels = cluster_table(X, seed)
-        found = find_gaps(find_units(X, categorical), labels, seed, n_clusters).p_values
+        found = find_gaps(
+            find_units(X, categorical), labels, seed, n_clusters, with_valleys=False
+        ).p_values
         return float(as_z(found[~np.eye(n_clusters, dtype=bool)]).max())
 
     return np.array(run_in_threads(measure, [(number,) for number in range(N_NULL_GAPS)], jobs))
