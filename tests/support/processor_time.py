@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-LIMIT = 8.0  # seconds
+LIMIT = 12.0  # seconds
 N_SHOWN = 10
 NAME = "processor_time"
 
