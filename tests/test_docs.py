@@ -251,7 +251,7 @@ def test_the_link_checker_finds_what_is_wrong(tmp_path, golden):
         '<script src="https://example.org/x.js"></script>'
     )
     (tmp_path / "b.html").write_text('<p id="there">')
-    golden(checker.doubts(tmp_path.resolve()))
+    golden(checker.problems(tmp_path.resolve()))
 
 
 @pytest.mark.parametrize(

@@ -61,13 +61,13 @@ def test_the_catalogue_of_files_gives_what_it_gave(name, paths):
         for column in shown["columns"]
         for doubt in column["problems"]
     )
-    doubts = prepare(table, options).doubts
-    assert doubts == sorted((each.code, each.column, each.stops) for each in doubts)
+    stored = prepare(table, options).doubts
+    assert doubts == sorted((each.code, each.column, each.stops) for each in stored)
     # Python: the columns, or an error that holds the same doubts.
     if any(doubt.endswith("(stops)") for doubt in expected["doubts"]):
         with pytest.raises(UndecidedError) as refused:
             read_table(path, **options_of(name))
-        assert [each[:2] for each in refused.value.doubts] == [each[:2] for each in doubts]
+        assert [each[:2] for each in refused.value.problems] == [each[:2] for each in stored]
     else:
         frame = read_table(path, **options_of(name)).frame
         assert list(frame.columns) == list(expected["columns"])
