@@ -115,7 +115,15 @@ def __getattr__(name: str) -> Any:
         return import_module(f"pckid.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'pckid' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    try:
+        value = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        raise ImportError(
+            f"{name} needs pyarrow: python -m pip install 'pckid[tables]'. Without it, give fit a "
+            "table that pandas has read."
+        ) from None
     globals()[name] = value
     return value
 
