@@ -35,7 +35,7 @@ from pckid.significance.by_scores import find_judged
 from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
-from pckid.significance.ensemble import cluster_some
+from pckid.significance.ensemble import cluster_some, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.levels import (
     DOUBTFUL,
@@ -487,7 +487,8 @@ def _gather_evidence(
         plan = DecisionPlan(n_clusters, n_null=effort.n_null, levels=effort.levels)
         how = seed, jobs, effort.n_runs, plan, placed
         gaps_of = partial(find_own, seed) if n_clusters > 1 else None
-        decision = judge_rows(estimator, table.values[compared_rows], *how, gaps_of)
+        rows = table.values[compared_rows]
+        decision = judge_rows(of_fitted(estimator), rows, *how, gaps_of)
         choice, separation = decision.choice, decision.separation
         runs = choice.runs
     else:
@@ -550,7 +551,7 @@ def _find_own_gaps(
     if (choice.p_value or 0.0) <= effort.levels.structure:
         divide = partial(_cluster_again, estimator, table.values[rows], jobs=effort.jobs)
     X = table.without(rows, choice.ignored)
-    judged = find_judged(estimator, estimator._kernel.scaling, X)
+    judged = find_judged(of_fitted(estimator), estimator._kernel.scaling, X)
     how = len(estimator.cluster_centers_), seed, effort.jobs, effort.levels, divide, arrangement
     return find_gaps_between(judged, table.labels[rows], *how)
 
@@ -569,7 +570,7 @@ def _find_again(
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
-    labels_of = partial(cluster_some, estimator, values, n_clusters)
+    labels_of = partial(cluster_some, of_fitted(estimator), values, n_clusters)
     together = None
     if table.arrangement is not None:
         block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)

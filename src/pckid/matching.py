@@ -23,7 +23,7 @@ from pckid.input.columns import as_frame
 from pckid.input.table import logs_as_scaled
 from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning, ignore_warnings
-from pckid.significance.ensemble import cluster_some
+from pckid.significance.ensemble import cluster_some, of_fitted
 from pckid.significance.new_rows import compare_rows
 from pckid.significance.stability import resample_clusters
 from pckid.spectral.clustering import ClusteredSample
@@ -416,7 +416,7 @@ def _judge_chance(
     rows = some_rows(clustered, MAX_ROWS)
     values = to_numpy(validate_table(estimator, X, reset=False))[rows].astype(np.float64)
     values = logs_as_scaled(values, estimator._kernel.scaling)
-    labels_of = partial(cluster_some, estimator, values, k_now)
+    labels_of = partial(cluster_some, of_fitted(estimator), values, k_now)
     third = max(len(values) // 3, min(len(values), 2 * k_now))
     jobs = n_threads(estimator.n_jobs)
     with ignore_warnings():  # the fit itself has raised them

@@ -5,10 +5,30 @@ No other file knows the callback interface, which may still change.
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple
 
 Advance = Callable[[int], None]
+
+
+class Watch(NamedTuple):
+    """Who hears of the progress of a fit."""
+
+    estimator: Any = None  # whose callbacks are told
+    verbose: int = 0  # how much is printed
+
+    def say(self, text: str) -> None:
+        """Print what is about to be done."""
+        if self.verbose:
+            print(f"[{type(self.estimator).__name__}] {text}")
+
+    def phase(self, n_tasks: int, what: str, phase: str = "fit") -> AbstractContextManager[Advance]:
+        """Open a phase of `n_tasks`; what it yields is called whenever one is done."""
+        return training_progress(self.estimator, n_tasks, what, self.verbose, phase)
+
+
+SILENT = Watch()
+"""Nobody hears."""
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
+from pckid.ensemble.settings import EnsembleSettings
 from pckid.estimator import PCKID
 from pckid.factors.fit import asked_of
 from pckid.factors.scores import WideFactors, informative_columns
@@ -162,7 +163,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     sizes, largest = take_fact(facts, "sizes"), largest_size(estimator.max_components, 2**62)
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
     require(ascend, "its numbers of components do not ascend from 2.")
-    least = n_inits = estimator._n_starts
+    least = n_inits = EnsembleSettings.of(estimator).n_starts
     if isinstance(estimator.n_inits, str):
         starts = take_fact(facts, "starts")
         fit = len(starts) == 1 and least <= starts[0] <= MAX_TIMES * least
