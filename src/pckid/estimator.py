@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
@@ -20,17 +20,24 @@ from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.merging import MergedClusters
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, summarise_rows
-from pckid.ensemble.base import EnsembleEstimator
+from pckid.ensemble.base import EnsembleEstimator, restore_kernel
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
 from pckid.ensemble.score_scale import recall_scores
+from pckid.ensemble.state import KernelState
 from pckid.ensemble.training import FitInput, Training, train
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.column_groups import plain_table
 from pckid.input.known import KnownMembers, check_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, StandardisedRows, logs_as_scaled, standardise, take
-from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
+from pckid.input.validation import (
+    all_or_nothing,
+    checked_blocks,
+    column_name,
+    feature_names,
+    validate_table,
+)
 from pckid.input.warnings import (
     ignore_warnings,
     warn_cluster_limit,
@@ -53,6 +60,7 @@ from pckid.spectral.clustering import ClusteredSample, cluster_sample, recluster
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.instability import instability_of_missing
 from pckid.spectral.settings import ClusterParameters, ClusterSettings
+from pckid.spectral.state import ClusterState
 from pckid.spectral.steadiness import grow_until_steady
 
 _N_STARTS = 20  # of k-means, where a kernel has no number of its own
@@ -379,7 +387,10 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         training, drawn = self._choose_n_clusters(drawn, settings, watch)
         training = self._grow_if_asked(training, settings, watch)
         clustering, members = self._cluster(training, arrangement)
-        followed = None if like is None else follow_model(self, like, X, clustering)
+        followed = None
+        if like is not None:
+            now = to_numpy(self._compute("placement", X))
+            followed = follow_model(self, like, X, now, clustering)
         if followed is not None:
             clustering = followed.clustering
             self._centers = clustering.centers
@@ -607,7 +618,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         [[0, 2], [1]]
         """
         check_is_fitted(self)
-        return MergedClusters(self, groups, names)
+        return MergedClusters(self, groups, names, self._compute_rows)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute how clearly rows lie in their clusters: a simplified silhouette.
@@ -718,12 +729,24 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
 
     def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
         """Compute something of blocks, when it is asked for."""
-        return compute_blocks(name, self._fitted, self._checked(rows))
+        return compute_blocks(name, self._fitted, checked_blocks(self, rows))
 
-    def _checked(self, rows: BlockedRows) -> BlockedRows:
-        """Check that blocks hold the columns of the fit."""
-        validate_data(self, rows.template, reset=False, skip_check_array=True)
-        return rows.with_categories(self._categories)
+    @property
+    def state_(self) -> ClusterState:
+        """What other functions of pckid read of the fit; it may change with any version."""
+        known, kernel = vars(self), super().state_
+        return ClusterState(
+            kernel.kernel,
+            kernel.columns,
+            kernel.factors,
+            self._fitted,
+            known.get("_summary"),
+            known.get("_own_scores"),
+            known.get("_cluster_sizes"),
+            known.get("_n_filled"),
+            known.get("_arrangement"),
+            known.get("_weighted", True),
+        )
 
     @property
     def cluster_names_(self) -> list[str | None]:
@@ -746,31 +769,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
             self._score_scale,
             groups,
         )
-
-    @property
-    def _fitted_to_own_rows(self) -> FittedClusters:
-        """All that rows of the fit need that come in blocks: scores of some of them are known."""
-        return self._fitted._replace(own_scores=getattr(self, "_own_scores", None))
-
-    def _recluster(self, X: np.ndarray, numbers: Sequence[int]) -> list[np.ndarray]:
-        """Cluster the rows of the fit into other numbers of clusters, by its ensemble.
-
-        Categories are numbers in X (n_samples, n_features), and each row has a cluster; no row may
-        have had a weight or a known group, and there are no more rows than a fit learns from. The
-        labels (n_samples,) for each of the `numbers`, ascending, are those of a fit with that
-        number and the same seed, which is that of the run that was taken.
-        """
-        seed = self.random_state if isinstance(self.random_state, Integral) else 0
-        small, center = of_fitted(self), self._kernel.scaling.center
-        settings = small.few(seed, dtype=self.dtype)
-        with ignore_warnings():  # the fit has raised them
-            logs = asarray_like(logs_as_scaled(X, self._kernel.scaling), center)
-            drawn = draw_matrix(logs, small, settings, settings.minimums)
-        if hasattr(self, "choice_"):
-            run = self.choice_.runs[self.choice_.number]
-            drawn = drawn.by_seed(run.seed).without(self.choice_.ignored)
-        how = ClusterSettings.of(self).clustering(numbers[-1])
-        return recluster(self._kernel, drawn.sample, numbers, **how)
 
     def _choose_n_clusters(
         self, drawn: FitInput, settings: ClusterSettings, watch: Watch
@@ -865,7 +863,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         if rows.lazy:
             results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
-            own = self._fitted_to_own_rows, self._checked(rows)
+            own = self._fitted._replace(own_scores=self._own_scores), checked_blocks(self, rows)
             (self.outlier_score_,) = compute_blocks("outlier_score", *own)
 
     def _locate(
@@ -972,3 +970,42 @@ def choose_n_clusters(
     return decide_by_runs(
         drawn, settings, settings.n_runs, plan, Watch(model, model.verbose)
     ).choice
+
+
+def cluster_into_others(model: PCKID, X: np.ndarray, numbers: Sequence[int]) -> list[np.ndarray]:
+    """Cluster the rows of a fit into other numbers of clusters, by its ensemble.
+
+    Categories are numbers in X (n_samples, n_features), and each row has a cluster; no row may have
+    had a weight or a known group, and there are no more rows than a fit learns from. The labels
+    (n_samples,) for each of the `numbers`, ascending, are those of a fit with that number and the
+    same seed, which is that of the run that was taken.
+    """
+    seed = model.random_state if isinstance(model.random_state, Integral) else 0
+    small, kernel = of_fitted(model), model._kernel
+    settings = small.few(seed, dtype=model.dtype)
+    with ignore_warnings():  # the fit has raised them
+        logs = asarray_like(logs_as_scaled(X, kernel.scaling), kernel.scaling.center)
+        drawn = draw_matrix(logs, small, settings, settings.minimums)
+    if hasattr(model, "choice_"):
+        run = model.choice_.runs[model.choice_.number]
+        drawn = drawn.by_seed(run.seed).without(model.choice_.ignored)
+    how = ClusterSettings.of(model).clustering(numbers[-1])
+    return recluster(kernel, drawn.sample, numbers, **how)
+
+
+def restore_clusters(model: PCKID, state: ClusterState) -> None:
+    """Give an estimator the fitted state of clusters, as from a file."""
+    restore_kernel(model, KernelState(state.kernel, state.columns, state.factors))
+    clusters, model._position_columns = state.clusters, state.columns.positions
+    model._projection, model.eigenvalues_ = clusters.projection, clusters.projection.eigenvalues
+    model._centers = model.cluster_centers_ = clusters.centers
+    model._inverse_temperature = clusters.inverse_temperature
+    model._score_scale, model._summary = clusters.score_scale, state.summary
+    model.n_clusters_ = model._n_features_out = clusters.centers.shape[0]
+    if state.cluster_sizes is not None:
+        keep_cluster_sizes(model, state.cluster_sizes)
+
+
+def keep_cluster_sizes(model: PCKID, sizes: Sequence[int]) -> None:
+    """Keep how many rows each cluster has, where `labels_` does not tell."""
+    model._cluster_sizes = list(sizes)

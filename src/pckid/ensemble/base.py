@@ -14,9 +14,10 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.sklearn_compat import CallbackSupportMixin
 from pckid.blocks import BlockedRows, blocked
 from pckid.cubes import as_table
-from pckid.ensemble.feature_map import kernel_matrix
+from pckid.ensemble.feature_map import Kernel, kernel_matrix
 from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.settings import EnsembleParameters, EnsembleSettings
+from pckid.ensemble.state import KernelState
 from pckid.ensemble.training import FitInput, Minimums, asked_factors, draw_input
 from pckid.factors.fit import Asked, asked_of
 from pckid.input.arrangement import Arrangement, without_columns
@@ -38,6 +39,7 @@ from pckid.input.validation import (
     column_name,
     column_names,
     dropped_features,
+    fitted_columns,
     validate_table,
 )
 from pckid.input.warnings import warn_empty_rows, warn_identifiers, warn_sentinels
@@ -60,6 +62,13 @@ class EnsembleEstimator(
     _ordinal: dict[int, str]
     _column_groups: Mapping[str, list[int]]
     _scoring: Asked | None
+    _kernel: Kernel
+    _n_features_out: int
+
+    @property
+    def state_(self) -> Any:
+        """What other functions of pckid read of the fit; it may change with any version."""
+        return KernelState(self._kernel, fitted_columns(self), self._scoring)
 
     def kernel(self, X: Any, Y: Any = None) -> Array:
         """Compute the kernel κ between rows.
@@ -188,7 +197,7 @@ class EnsembleEstimator(
         groups, names = self.column_groups, column_names(self)
         if groups is None and has_groups(X):
             groups = X.column_groups
-        roles = find_roles(self, groups, names)
+        roles = find_roles(self, fitted_columns(self), groups)
         self._column_groups = roles.column_sets
         self.column_groups_ = list_group_columns(roles.column_sets, names)
         return roles
@@ -210,16 +219,10 @@ class EnsembleEstimator(
         names = column_names(self)
         return [j if names is None else names[j] for j in np.sort(columns).tolist()]
 
-    @property
-    def _informative(self) -> bool:
-        """Whether the missingness of any column carries information."""
-        if isinstance(self.missingness, str):
-            return self.missingness == "informative"
-        return len(self.missingness) > 0
-
     def _check_family(self) -> None:
         """Raise if more is asked for than Gaussians, and the mixtures take numbers alone."""
-        more = f"missingness={self.missingness!r} was given" if self._informative else ""
+        settings = EnsembleSettings.of(self)
+        more = f"missingness={self.missingness!r} was given" if settings.is_informative else ""
         if self.group_weights is not None:
             more = "group_weights were given"
         if self._categories:
@@ -257,7 +260,7 @@ class EnsembleEstimator(
                 "of its rows in memory, then predict the others."
             )
         self.categories_ = {names[j] if names else j: each for j, each in rows.categories.items()}
-        informative = self._informative
+        informative = EnsembleSettings.of(self).is_informative
         if informative or (self.categorical_features is not None and not rows.categories):
             asked = f"missingness={self.missingness!r}" if informative else "categorical_features"
             raise ValueError(
@@ -277,3 +280,13 @@ class EnsembleEstimator(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def restore_kernel(estimator: EnsembleEstimator, state: KernelState) -> None:
+    """Give an estimator the fitted state of a kernel, as from a file."""
+    columns = state.columns
+    estimator._kernel, estimator._scoring = state.kernel, state.factors
+    estimator._categories, estimator._ordinal = dict(columns.categories), dict(columns.ordinal)
+    estimator._column_groups = columns.sets
+    estimator._n_features_out = state.kernel.ensemble.n_columns
+    estimator.n_iter_ = estimator.max_iter

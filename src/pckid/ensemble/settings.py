@@ -99,6 +99,13 @@ class EnsembleSettings(EnsembleParameters):
         return N_INITS if isinstance(self.n_inits, str) else self.n_inits
 
     @property
+    def is_informative(self) -> bool:
+        """Whether the missingness of any column carries information."""
+        if isinstance(self.missingness, str):
+            return self.missingness == "informative"
+        return len(self.missingness) > 0
+
+    @property
     def jobs(self) -> int:
         """The number of threads."""
         return n_threads(self.n_jobs)

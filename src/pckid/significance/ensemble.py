@@ -20,7 +20,6 @@ from pckid.input.arrangement import Arrangement
 from pckid.input.column_groups import ColumnRoles, find_roles
 from pckid.input.sample import RowsInMemory
 from pckid.input.table import standardise
-from pckid.input.validation import categorical_mask, column_names
 from pckid.spectral.clustering import recluster
 from pckid.spectral.settings import ClusterSettings
 
@@ -77,9 +76,9 @@ def of_fit(drawn: FitInput, settings: ClusterSettings) -> SmallEnsembles:
 
 def of_fitted(estimator: Any) -> SmallEnsembles:
     """Describe the small ensembles of rows of a fitted estimator."""
-    roles = find_roles(estimator, estimator._column_groups, column_names(estimator))
-    settings, mask = ClusterSettings.of(estimator), categorical_mask(estimator)
-    return SmallEnsembles(settings, without_logs(roles), mask, estimator._scoring)
+    settings, state = ClusterSettings.of(estimator), estimator.state_
+    roles = find_roles(settings, state.columns, state.columns.sets)
+    return SmallEnsembles(settings, without_logs(roles), state.columns.categorical, state.factors)
 
 
 def without_logs(roles: ColumnRoles) -> ColumnRoles:
