@@ -40,8 +40,9 @@ def closest_cluster(X, labels, row, clusters):
             if j == 2:
                 values, mine = values == np.unique(values), mine == np.unique(values)
             means = {c: values[labels[seen] == c].mean(axis=0) for c in clusters}
-            inside = [((v - means[labels[i]]) ** 2).sum() for i, v in zip(seen, values, strict=True)]
-            total += ((mine - means[cluster]) ** 2).sum() / np.mean(inside)
+            own = np.array([means[label] for label in labels[seen]])
+            within = ((values - own) ** 2).sum(axis=1).mean()
+            total += ((mine - means[cluster]) ** 2).sum() / within
         distances[cluster] = total
     others = [cluster for cluster in clusters if cluster != labels[row]]
     return min(others, key=distances.__getitem__)

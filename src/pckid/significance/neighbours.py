@@ -12,7 +12,6 @@ import numpy as np
 from pckid.significance.units import Units
 
 
-
 def find_neighbours(units: Units, labels: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """Find the pairs of which one is the closest other cluster to some row of the other.
 
