@@ -190,7 +190,9 @@ def outcomes_command(runs: int, seed: int, jobs: int, out: Path) -> None:
         for setting in (*SETTINGS, *OTHERS)
         for run in range(runs)
     ]
-    calls += [(judge_dependent, (setting, seed + run)) for setting in DEPENDENT for run in range(runs)]
+    calls += [
+        (judge_dependent, (setting, seed + run)) for setting in DEPENDENT for run in range(runs)
+    ]
     calls += [
         (compare_stepmix, (separation, seed + run))
         for separation in (0.7, 0.8, 0.9)

@@ -153,7 +153,9 @@ class DrawnTogether(NamedTuple):
         """What was drawn together, and whether that was enough."""
         rough = " So few make rough intervals." if self.n_groups < _FEW else ""
         if self.width == 0:
-            return f"Rows of one group were drawn together: {counted(self.n_groups, 'group')}.{rough}"
+            return (
+                f"Rows of one group were drawn together: {counted(self.n_groups, 'group')}.{rough}"
+            )
         unit = f" {self.unit}" if self.unit else ""
         return (
             "Rows near each other have similar outcomes, and were drawn together: "
