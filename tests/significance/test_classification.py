@@ -10,12 +10,12 @@ from stepmix.corrections import compute_bch_matrix
 from pckid import PCKID
 from pckid.describe.rows import standardised_rows
 from pckid.significance.classification import (
+    RowDraws,
     _cut_table,
     _given_factor,
     _maximise,
     correct_sums,
     error_rates,
-    RowDraws,
     fit_posteriors,
 )
 
