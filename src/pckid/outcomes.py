@@ -393,8 +393,8 @@ def _draw_together(
 
     Blocks are as wide as the outcome needs that is alike over the longest distance within clusters.
     """
-    if arrangement.groups is not None:
-        codes = np.unique(arrangement.groups, return_inverse=True)[1].reshape(-1)
+    if arrangement.together is not None:
+        codes = np.unique(arrangement.together, return_inverse=True)[1].reshape(-1)
         return DrawnTogether(codes, int(codes.max()) + 1)
     reach, pace = 0.0, 1.0
     for cells in outcomes:
