@@ -43,14 +43,14 @@ def write_left(moment: Moment) -> str:
     return f"about {round(moment.left / _HOUR)} h left"
 
 
-def write_share(moment: Moment) -> str:
+def write_done(moment: Moment) -> str:
     """Write how much is done; nothing is called whole before it is."""
     return f"{min(int(100 * moment.share), 100)} %"
 
 
 def write_moment(moment: Moment) -> str:
     """Write one line: "Clustering the rows, 42 %, about 20 s left"."""
-    parts = write_doing(moment), write_share(moment), write_left(moment)
+    parts = write_doing(moment), write_done(moment), write_left(moment)
     return ", ".join(filter(None, parts))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pckid._utils.progress import Moment, watch
-from pckid.say.progress import write_doing, write_left, write_share
+from pckid.say.progress import write_doing, write_done, write_left
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def progress_line(quiet: bool) -> Iterator[None]:
         task = drawn.add_task("", total=1.0, told="")
 
         def show(moment: Moment) -> None:
-            told = "  ".join(filter(None, (write_share(moment), write_left(moment))))
+            told = "  ".join(filter(None, (write_done(moment), write_left(moment))))
             doing = write_doing(moment)
             drawn.update(task, completed=moment.share, description=doing, told=told)
 
