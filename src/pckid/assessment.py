@@ -28,6 +28,7 @@ from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice
 from pckid.runs import DecisionPlan, describe_run, find_gaps_between, judge_rows
+from pckid.say.notebook import show_verdict
 from pckid.say.notes import write_notes
 from pckid.say.progress import shows_progress
 from pckid.say.verdict import write_null_p, write_verdict
@@ -245,6 +246,9 @@ class Assessment:
     def notes(self) -> list[str]:
         """What else to know: what clusters are worth, small ones, codes for missing values, …"""
         return write_notes(self)
+
+    def _repr_html_(self) -> str:
+        return show_verdict(self)
 
     def __repr__(self) -> str:
         tested = "" if self.p_value is None else f" {write_null_p(self.p_value)}"

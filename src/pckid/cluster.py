@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import CHOOSING, CLUSTERING, TRAINING, part
-from pckid._utils.representation import ClusterReprMixin
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_callbacks
 from pckid.blocks import BlockedRows, blocked
 from pckid.cubes import as_table, flatten, own_positions, restore_shape
@@ -39,6 +38,7 @@ from pckid.input.warnings import (
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT
 from pckid.runs import DecisionPlan, decide_by_runs
+from pckid.say.notebook import ClusterReprMixin
 from pckid.say.progress import shows_progress
 from pckid.significance.agreement import N_RUNS
 from pckid.significance.ensemble import with_few_mixtures

@@ -57,7 +57,6 @@ NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on t
 _TIMES_STARTS, _MAX_STARTS = 4, 40
 _N_HALVES = 20  # of the ensemble, by which k is chosen anew
 _MIN_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
-"""The phase of a fit that chooses k."""
 
 
 class Choice(NamedTuple):
