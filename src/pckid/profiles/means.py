@@ -7,7 +7,7 @@ import numpy as np
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.profiles import ClusterProfiles
 from pckid.input.cells import as_text
-from pckid.profiles.columns import CategoryProfile, Column, NumberProfile, count_decimals
+from pckid.profiles.columns import CategoryProfile, Column, NumberProfile, choose_decimals
 from pckid.profiles.profile import ClusterHead, Profile
 
 
@@ -48,7 +48,7 @@ def _describe_number(found: ClusterProfiles, j: int, name: str) -> NumberProfile
         middle=middle,
         high=middle + width,
         differences=np.zeros(len(n)),
-        decimals=count_decimals(middle, 2 * width),
+        decimals=choose_decimals(middle, 2 * width),
         is_mean=True,
     )
 
