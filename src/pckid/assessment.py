@@ -30,7 +30,7 @@ from pckid.n_clusters import Choice
 from pckid.runs import DecisionPlan, describe_run, find_gaps_between, judge_rows
 from pckid.say.notebook import show_verdict
 from pckid.say.notes import write_notes
-from pckid.say.progress import shows_progress
+from pckid.say.progress import showing
 from pckid.say.verdict import write_null_p, write_verdict
 from pckid.significance.agreement import Run, find_common_answer
 from pckid.significance.by_scores import find_judged
@@ -255,7 +255,6 @@ class Assessment:
         return f"<Assessment: {self.sentence}{tested}>"
 
 
-@shows_progress
 def assess(
     estimator: Any,
     X: Any,
@@ -362,7 +361,8 @@ def assess(
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
     how = n_null, n_resamples, random_state, n_jobs, arrangement, weights, levels, n_runs
-    return assess_rows(estimator, values, labels, *how)
+    with showing(estimator):
+        return assess_rows(estimator, values, labels, *how)
 
 
 def assess_rows(
