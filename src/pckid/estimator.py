@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import Watch
-from pckid._utils.representation import ClusterReprMixin
+from pckid._utils.progress import CHOOSING, CLUSTERING, TRAINING, Hearer, part
 from pckid._utils.sklearn_compat import fit_context, with_callbacks
 from pckid.blocks import BlockedRows, blocked
 from pckid.cubes import as_table, flatten, own_positions, restore_shape
@@ -40,6 +39,8 @@ from pckid.input.warnings import (
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, Choice
 from pckid.runs import DecisionPlan, decide_by_runs
+from pckid.say.notebook import ClusterReprMixin
+from pckid.say.progress import shows_progress
 from pckid.significance.ensemble import draw_matrix, of_fitted
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
@@ -207,7 +208,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         Threads. None is as many as the BLAS library would use. Labels do not depend on it; the
         embedding may differ in its last digits, since sums are taken in another order.
     verbose : int, default=0
-        1 prints what is trained, and progress; 2 more of it.
+        1 shows what is done and how long it will still take, in notebooks as a bar of tqdm, also by
+        `assess` and `report`; 2 prints more of it.
 
     Attributes
     ----------
@@ -306,6 +308,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(
         self,
         X: Any,
@@ -372,13 +375,16 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         known, groups, sample_weight = map(flatten, (known, groups, sample_weight))
         positions = own_positions(X) if positions is None and groups is None else positions
         X, arrangement, self._position_columns = split_arrangement(X, positions, groups)
-        settings, watch = ClusterSettings.of(self), Watch(self, self.verbose)
+        settings, hearer = ClusterSettings.of(self), Hearer(self, self.verbose)
         least = settings.minimums
         drawn = self._draw(X, sample_weight, known, arrangement=arrangement, least=least)
         self._weighted = sample_weight is not None
-        training, drawn = self._choose_n_clusters(drawn, settings, watch)
-        training = self._grow_if_asked(training, settings, watch)
-        clustering, members = self._cluster(training, arrangement)
+        doing = (0.85, CHOOSING) if self.n_clusters == "auto" else (0.6, TRAINING)
+        with part(*doing):
+            training, drawn = self._choose_n_clusters(drawn, settings, hearer)
+            training = self._grow_if_asked(training, settings, hearer)
+        with part(0.8, CLUSTERING):
+            clustering, members = self._cluster(training, arrangement)
         followed = None if like is None else follow_model(self, like, X, clustering)
         if followed is not None:
             clustering = followed.clustering
@@ -773,7 +779,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         return recluster(self._kernel, drawn.sample, numbers, **how)
 
     def _choose_n_clusters(
-        self, drawn: FitInput, settings: ClusterSettings, watch: Watch
+        self, drawn: FitInput, settings: ClusterSettings, hearer: Hearer
     ) -> tuple[Training, FitInput]:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
@@ -785,9 +791,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
             check_known(members, drawn.sample.n_rows, self.n_clusters)
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
-            return train(drawn.sample, settings, watch=watch), drawn
+            return train(drawn.sample, settings, hearer=hearer), drawn
         plan = DecisionPlan(grows=self.n_runs == 1)
-        found = decide_by_runs(drawn, settings, self.n_runs, plan, watch)
+        found = decide_by_runs(drawn, settings, self.n_runs, plan, hearer)
         self.choice_ = found.choice
         at_least = 0 if members is None else len(members.counts)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
@@ -797,14 +803,14 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         return found.training, found.drawn
 
     def _grow_if_asked(
-        self, training: Training, settings: ClusterSettings, watch: Watch
+        self, training: Training, settings: ClusterSettings, hearer: Hearer
     ) -> Training:
         """Take as many starts as were asked for; "auto": as many as steady clusters take."""
         if not isinstance(self.n_inits, str):
             return training.first(self.n_inits)
         return grow_until_steady(
             training,
-            lambda before, n_inits: train(before.sample, settings, n_inits, before, watch),
+            lambda before, n_inits: train(before.sample, settings, n_inits, before, hearer),
             settings.n_starts,
             self.n_clusters_,
             self.embedding,
@@ -970,5 +976,5 @@ def choose_n_clusters(
         settings = settings.replace(kmeans_n_init=_N_STARTS)
     plan = DecisionPlan(max_clusters=max_clusters)
     return decide_by_runs(
-        drawn, settings, settings.n_runs, plan, Watch(model, model.verbose)
+        drawn, settings, settings.n_runs, plan, Hearer(model, model.verbose)
     ).choice
