@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import Watch
-from pckid._utils.representation import ClusterReprMixin
+from pckid._utils.progress import CHOOSING, CLUSTERING, TRAINING, Hearer, part
 from pckid._utils.sklearn_compat import fit_context, with_callbacks
 from pckid.blocks import BlockedRows, blocked
 from pckid.cubes import as_table, flatten, own_positions, restore_shape
@@ -47,6 +46,8 @@ from pckid.input.warnings import (
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, Choice
 from pckid.runs import DecisionPlan, decide_by_runs
+from pckid.say.notebook import ClusterReprMixin
+from pckid.say.progress import shows_progress
 from pckid.significance.ensemble import draw_matrix, of_fitted
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
@@ -150,11 +151,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         included where that is informative; groups that are not named count once. "equal" gives
         each group, and each column of no group, as much say as the smallest of them has: then a
         group of 200 columns does not drown one of 5. Not with covariance_type "full" or "tied".
-    embedding : {"random_walk", "kernel_pca"}, default="random_walk"
-        "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
-        uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
-        degree out first (Shi and Malik's normalised cut on this kernel), which serves clusters of
-        unequal size better.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. None takes the columns
         of a dataframe whose type is category, and those of text unless most of it is numbers; an
@@ -193,17 +189,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         tell, and neither `column_groups` nor `count_columns` are given; how many factors, at least
         one fewer than clusters, and which columns, is what predicts hidden cells best. None never
         does. Not with `count_columns`.
-    n_landmarks : int, default=None
-        The eigenvectors come from this many random rows and extend to the others exactly as to new
-        rows. None uses all rows up to 3,000, and 3,000 random rows above.
-    kmeans_n_init : int, default=100
-        Starts of k-means; the partition of lowest cost is kept.
-    n_runs : int, default=3
-        How often "auto" and `assess` decide, each time by other seeds: on columns that do not
-        count, on k, on null tables and gaps. Where runs disagree there are 2 n_runs + 1, seven by
-        default, and an answer is what at least six of seven find; else it is "undecided". k, the
-        columns and the ensemble are those of the run that agrees most with the others. 1 decides
-        once, in about half of the time; two seeds then contradict each other on 4 % of tables.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
         Covariance matrices ("full", "tied") are always computed in float64.
@@ -215,7 +200,24 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         Threads. None is as many as the BLAS library would use. Labels do not depend on it; the
         embedding may differ in its last digits, since sums are taken in another order.
     verbose : int, default=0
-        1 prints what is trained, and progress; 2 more of it.
+        1 shows what is done and how long it will still take, in notebooks as a bar of tqdm, also by
+        `assess` and `report`; 2 prints more of it.
+    embedding : {"random_walk", "kernel_pca"}, default="random_walk"
+        "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
+        uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
+        degree out first (Shi and Malik's normalised cut on this kernel), which serves clusters of
+        unequal size better.
+    n_landmarks : int, default=None
+        The eigenvectors come from this many random rows and extend to the others exactly as to new
+        rows. None uses all rows up to 3,000, and 3,000 random rows above.
+    kmeans_n_init : int, default=100
+        Starts of k-means; the partition of lowest cost is kept.
+    n_runs : int, default=3
+        How often "auto" and `assess` decide, each time by other seeds: on columns that do not
+        count, on k, on null tables and gaps. Where runs disagree there are 2 n_runs + 1, seven by
+        default, and an answer is what at least six of seven find; else it is "undecided". k, the
+        columns and the ensemble are those of the run that agrees most with the others. 1 decides
+        once, in about half of the time; two seeds then contradict each other on 4 % of tables.
 
     Attributes
     ----------
@@ -314,6 +316,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(
         self,
         X: Any,
@@ -380,13 +383,16 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         known, groups, sample_weight = map(flatten, (known, groups, sample_weight))
         positions = own_positions(X) if positions is None and groups is None else positions
         X, arrangement, self._position_columns = split_arrangement(X, positions, groups)
-        settings, watch = ClusterSettings.of(self), Watch(self, self.verbose)
+        settings, hearer = ClusterSettings.of(self), Hearer(self, self.verbose)
         least = settings.minimums
         drawn = self._draw(X, sample_weight, known, arrangement=arrangement, least=least)
         self._weighted = sample_weight is not None
-        training, drawn = self._choose_n_clusters(drawn, settings, watch)
-        training = self._grow_if_asked(training, settings, watch)
-        clustering, members = self._cluster(training, arrangement)
+        doing = (0.85, CHOOSING) if self.n_clusters == "auto" else (0.6, TRAINING)
+        with part(*doing):
+            training, drawn = self._choose_n_clusters(drawn, settings, hearer)
+            training = self._grow_if_asked(training, settings, hearer)
+        with part(0.8, CLUSTERING):
+            clustering, members = self._cluster(training, arrangement)
         followed = None
         if like is not None:
             now = to_numpy(self._compute("placement", X))
@@ -771,7 +777,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         )
 
     def _choose_n_clusters(
-        self, drawn: FitInput, settings: ClusterSettings, watch: Watch
+        self, drawn: FitInput, settings: ClusterSettings, hearer: Hearer
     ) -> tuple[Training, FitInput]:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
@@ -783,9 +789,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
             check_known(members, drawn.sample.n_rows, self.n_clusters)
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
-            return train(drawn.sample, settings, watch=watch), drawn
+            return train(drawn.sample, settings, hearer=hearer), drawn
         plan = DecisionPlan(grows=self.n_runs == 1)
-        found = decide_by_runs(drawn, settings, self.n_runs, plan, watch)
+        found = decide_by_runs(drawn, settings, self.n_runs, plan, hearer)
         self.choice_ = found.choice
         at_least = 0 if members is None else len(members.counts)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
@@ -795,14 +801,14 @@ class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator
         return found.training, found.drawn
 
     def _grow_if_asked(
-        self, training: Training, settings: ClusterSettings, watch: Watch
+        self, training: Training, settings: ClusterSettings, hearer: Hearer
     ) -> Training:
         """Take as many starts as were asked for; "auto": as many as steady clusters take."""
         if not isinstance(self.n_inits, str):
             return training.first(self.n_inits)
         return grow_until_steady(
             training,
-            lambda before, n_inits: train(before.sample, settings, n_inits, before, watch),
+            lambda before, n_inits: train(before.sample, settings, n_inits, before, hearer),
             settings.n_starts,
             self.n_clusters_,
             self.embedding,
@@ -968,7 +974,7 @@ def choose_n_clusters(
         settings = settings.replace(kmeans_n_init=_N_STARTS)
     plan = DecisionPlan(max_clusters=max_clusters)
     return decide_by_runs(
-        drawn, settings, settings.n_runs, plan, Watch(model, model.verbose)
+        drawn, settings, settings.n_runs, plan, Hearer(model, model.verbose)
     ).choice
 
 

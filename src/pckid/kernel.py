@@ -6,13 +6,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, namespace, restorer
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import Watch
+from pckid._utils.progress import TRAINING, Hearer, part
 from pckid._utils.sklearn_compat import fit_context, with_callbacks
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.ensemble.settings import EnsembleSettings
 from pckid.ensemble.training import train
 from pckid.input.validation import all_or_nothing
+from pckid.say.progress import shows_progress
 
 
 class ProbabilisticClusterKernel(EnsembleEstimator):
@@ -90,6 +91,7 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the ensemble of mixtures.
 
@@ -110,8 +112,9 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         self : ProbabilisticClusterKernel
             The fitted estimator.
         """
-        sample, watch = self._draw(X, sample_weight).sample, Watch(self, self.verbose)
-        self._kernel = train(sample, EnsembleSettings.of(self), watch=watch).kernel
+        with part(1.0, TRAINING):
+            sample, hearer = self._draw(X, sample_weight).sample, Hearer(self, self.verbose)
+            self._kernel = train(sample, EnsembleSettings.of(self), hearer=hearer).kernel
         self.n_iter_ = self.max_iter
         self._n_features_out = self._kernel.ensemble.n_columns
         return self

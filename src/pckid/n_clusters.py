@@ -22,7 +22,7 @@ from scipy.linalg import eigh
 from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads
-from pckid._utils.progress import SILENT, Watch
+from pckid._utils.progress import NOBODY, Hearer, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
@@ -57,8 +57,6 @@ NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on t
 _TIMES_STARTS, _MAX_STARTS = 4, 40
 _N_HALVES = 20  # of the ensemble, by which k is chosen anew
 _MIN_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
-CHOOSING = "choose_n_clusters"
-"""The phase of a fit that chooses k."""
 
 
 class Choice(NamedTuple):
@@ -126,7 +124,7 @@ def choose_or_none(
     *,
     max_null: int = MAX_NULL,
     grows: bool = False,
-    watch: Watch = SILENT,
+    hearer: Hearer = NOBODY,
 ) -> tuple[Choice, Training, FitInput, Training]:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
@@ -145,7 +143,8 @@ def choose_or_none(
     if is_wide:
         levels = levels.in_wide_tables()
     while True:
-        training = train(drawn.sample, settings, n_starts, before, watch)
+        with part(0.2):
+            training = train(drawn.sample, settings, n_starts, before, hearer)
         all_columns = all_columns or training
         how = jobs, max_clusters, n_halves
         choice, rows, points, are_agreed = choose_by_kernel(training.kernel, drawn.sample, *how)
@@ -170,7 +169,7 @@ def choose_or_none(
         if compared is None:
             samples = drawn.sample, whole.sample
             how_many = n_null, levels, max_null
-            compared = _compare_sample(small, choice, samples, jobs, *how_many, watch)
+            compared = _compare_sample(small, choice, samples, jobs, *how_many)
         choice = choice._replace(compared=compared)
         if compared is not None and (compared.p_value > levels.structure or compared.is_endless):
             return choice._replace(n_clusters=1, ignored=()), all_columns, whole, all_columns
@@ -206,7 +205,6 @@ def _compare_sample(
     n_null: int | None,
     levels: Levels,
     max_null: int,
-    watch: Watch,
 ) -> Comparison | None:
     """Compare the sample of a fit with tables without groups; None where it is too small.
 
@@ -234,11 +232,8 @@ def _compare_sample(
     values, _ = in_reach(judged.values)
     kernel_of = partial(small_kernel, judged.small)
     how = judged.categorical, kernel_of, sample.entropy, jobs
-    with (
-        ignore_warnings(),  # of the table itself they were raised
-        watch.phase(n_null or max_null, "null tables", CHOOSING) as advance,
-    ):
-        more = n_null, advance, levels.structure, arrangement
+    with ignore_warnings():  # of the table itself they were raised
+        more = n_null, levels.structure, arrangement
         return compare_with_null_tables(values, *how, *more, max_null=max_null)
 
 

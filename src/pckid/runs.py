@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import asarray_like, is_host, take_along, to_numpy
-from pckid._utils.progress import SILENT, Watch
+from pckid._utils.progress import NOBODY, Hearer, part, parts
 from pckid._utils.seeds import Stream, generator, seed_of_run, some_rows
 from pckid.ensemble.training import FitInput, Training
 from pckid.input.arrangement import Arrangement
@@ -67,7 +67,7 @@ class Decision(NamedTuple):
 
 
 # Decides by the number of a run.
-Decide = Callable[[int], Decision]
+Decide = Callable[..., Decision]
 # Looks for gaps where a choice is made; None: there is but one cluster.
 GapsOf = Callable[[Choice], Separation | None]
 
@@ -109,30 +109,33 @@ def decide_by_runs(
     settings: ClusterSettings,
     n_runs: int,
     plan: DecisionPlan,
-    watch: Watch = SILENT,
+    hearer: Hearer = NOBODY,
     gaps_of: GapsOf | None = None,
 ) -> Decision:
     """Decide `n_runs` times, and more often where runs disagree; take the most agreeing run.
 
     Where the number of clusters is given, the first run is taken: these clusters are the fit's
-    own. The choice has all runs. `watch` hears of the first run.
+    own. The choice has all runs. `hearer` hears of the first run.
     """
     jobs, small = settings.jobs, of_fit(drawn, settings)
     if n_runs > 1:
         plan = plan._replace(max_null=MAX_NULL_OF_RUN)
     quiet = settings
 
-    def decide_one(number: int) -> Decision:
-        if number:
-            return decide(drawn, quiet, small, number, plan)
-        return decide(drawn, settings, small, number, plan, watch, gaps_of)
+    def decide_one(number: int, own_part: Any) -> Decision:
+        with own_part:
+            if number:
+                return decide(drawn, quiet, small, number, plan)
+            return decide(drawn, settings, small, number, plan, hearer, gaps_of)
 
     at_once = jobs if is_host(drawn.sample.table.values) else 1
     found: list[Decision] = []
     while further := count_further([each.run.answer for each in found], n_runs):
         numbers = range(len(found), len(found) + further)
         quiet = settings.replace(n_jobs=max(1, jobs // min(at_once, further)))
-        found += _call_each(decide_one, numbers, at_once)
+        # Others are seldom needed.
+        each_part = parts(0.9, further)
+        found += _call_each(decide_one, [*zip(numbers, each_part, strict=True)], at_once)
     runs = tuple(each.run for each in found)
     taken = 0
     if plan.n_clusters is None:
@@ -143,14 +146,14 @@ def decide_by_runs(
     return best._replace(choice=best.choice._replace(runs=runs, number=taken))
 
 
-def _call_each(decide_one: Decide, numbers: Sequence[int], jobs: int) -> list[Decision]:
-    """Decide once for each number, the first in this thread, where the progress of a fit is."""
-    if jobs == 1 or len(numbers) == 1:
-        return [decide_one(number) for number in numbers]
-    pool = ThreadPoolExecutor(min(jobs, len(numbers)) - 1)
+def _call_each(decide_one: Decide, tasks: Sequence[tuple], jobs: int) -> list[Decision]:
+    """Decide once for each task, the first in this thread, where the callbacks of a fit are."""
+    if jobs == 1 or len(tasks) == 1:
+        return [decide_one(*task) for task in tasks]
+    pool = ThreadPoolExecutor(min(jobs, len(tasks)) - 1)
     try:
-        others = [pool.submit(copy_context().run, decide_one, number) for number in numbers[1:]]
-        return [decide_one(numbers[0]), *(each.result() for each in others)]
+        others = [pool.submit(copy_context().run, decide_one, *task) for task in tasks[1:]]
+        return [decide_one(*tasks[0]), *(each.result() for each in others)]
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -161,7 +164,7 @@ def decide(
     small: SmallEnsembles,
     number: int,
     plan: DecisionPlan,
-    watch: Watch = SILENT,
+    hearer: Hearer = NOBODY,
     gaps_of: GapsOf | None = None,
 ) -> Decision:
     """Make one whole decision on a table by the seed of a run.
@@ -175,8 +178,9 @@ def decide(
     how = plan.max_clusters, plan.n_null, plan.n_inits, levels
     if drawn.sample.scaling.factors is not None:
         levels = levels.in_wide_tables()
-    more: dict[str, Any] = {"max_null": plan.max_null, "grows": plan.grows, "watch": watch}
-    choice, training, drawn, whole = choose_or_none(drawn, settings, small, *how, **more)
+    more: dict[str, Any] = {"max_null": plan.max_null, "grows": plan.grows, "hearer": hearer}
+    with part(0.8):
+        choice, training, drawn, whole = choose_or_none(drawn, settings, small, *how, **more)
     by, k = (training, choice.n_clusters) if given is None else (whole, given)
     p_value, separation = _tested(choice), None
     sample = by.sample
@@ -270,7 +274,8 @@ def _find_gaps_in_sample(
     some = take(sample.table, asarray_like(sample.places[rows], sample.table.values))
     divide = partial(cluster_by_numbers, training.kernel, settings.embedding, some, jobs=jobs)
     how = n_clusters, sample.entropy, jobs, levels, divide, arrangement
-    return find_gaps_between(find_judged(small, sample.scaling, X), labels, *how)
+    judged = find_judged(small, sample.scaling, X)
+    return find_gaps_between(judged, labels, *how, only_if_separated=True)
 
 
 def find_gaps_between(
@@ -282,19 +287,22 @@ def find_gaps_between(
     levels: Levels,
     divide: Divide | None,
     arrangement: Arrangement | None = None,
+    *,
+    only_if_separated: bool = False,
 ) -> Separation:
     """Look for gaps between clusters, `labels` (n_rows,), of rows as they are judged.
 
     Values are NaN in columns that are ignored. Where there are none, and there is a way to `divide`
     the rows, gaps between fewer clusters are looked for. With the arrangement of rows that depend
     on each other, of which at most 2,000 are looked at, gaps are compared with those of null
-    tables.
+    tables. With `only_if_separated`, pairs within a group are not tested if that does not matter.
     """
     X, categorical = near_one(judged.values), judged.categorical
     how = seed, n_clusters, levels
     if arrangement is None:
         units = find_units(X, categorical)
-        gaps, coarser = find_gaps(units, labels, *how), None
+        gaps = find_gaps(units, labels, *how, only_if_separated=only_if_separated)
+        coarser = None
         if gaps.n_separated == 1 and divide is not None:
             coarser = find_coarser_gaps(units, labels, divide, *how)
         return Separation(gaps, coarser)

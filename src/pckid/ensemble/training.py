@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pckid._utils.progress import SILENT, Watch
+from pckid._utils.progress import NOBODY, Hearer
 from pckid.blocks import BlockedRows
 from pckid.columns.count import Count
 from pckid.ensemble.feature_map import Kernel
@@ -136,9 +136,9 @@ def train(
     settings: EnsembleSettings,
     n_inits: int | None = None,
     before: Training | None = None,
-    watch: Watch = SILENT,
+    hearer: Hearer = NOBODY,
 ) -> Training:
-    """Train the ensemble on a sample; `watch` hears what it is and how far.
+    """Train the ensemble on a sample; `hearer` hears what it is and how far.
 
     With `n_inits` starts in place of those of the settings; the first of them are those of
     `before`, which was trained on the same sample.
@@ -147,7 +147,7 @@ def train(
     plan = plan._replace(n_inits=n_inits or plan.n_inits)
     old = None if before is None else before.kernel.ensemble
     n_new = plan.n_inits - (0 if old is None else old.n_inits)
-    watch.say(
+    hearer.say(
         f"{sample.n_usable:,} rows × {sample.table.n_features:,} columns, "
         f"{n_new * len(plan.sizes):,} mixtures with "
         f"{n_new * sum(plan.sizes):,} components on {plan.n_rows:,} rows each"
@@ -156,7 +156,7 @@ def train(
     jobs = settings.jobs
     batches = schedule(modelled, plan, plan.n_inits - n_new, jobs)
     how = modelled, plan, subsamples, batches, jobs
-    with watch.phase(len(batches), "mixtures") as advance:
+    with hearer.phase(len(batches), "mixtures") as advance:
         ensemble = train_batches(*how, advance, sample.weights, old)
     kernel = Kernel(sample.scaling, ensemble, sample.dtype, settings.weighting)
     return Training(kernel, sample, subsamples)
