@@ -5,6 +5,7 @@ import json
 import lzma
 import time
 
+import pyarrow.feather
 import pytest
 import xlsxwriter
 from helpers import groups
@@ -307,15 +308,21 @@ def test_rows_that_do_not_fit_are_left_out_by_a_button():
 
 def test_numbers_beyond_all_bounds_and_odd_requests_are_answered_by_a_sentence():
     page = Page(*rows("a", "b"))
-    for how in ({"skip_last": 10**30}, {"skip_last": "x"}, {"delimiter": 7}, {"edits": [1]},
-                {"answers": 3}, {"lines": "x"}, {"edits": {"a": [True, "evil"]}},
-                {"answers": {"": -1}}, {"na_values": 3}, {"encoding": "rot13"}):  # fmt: skip
+    hows = [
+        {"skip_last": 10**30}, {"skip_last": "x"}, {"delimiter": 7}, {"edits": [1]},
+        {"answers": 3}, {"lines": "x"}, {"edits": {"a": [True, "evil"]}}, {"answers": {"": -1}},
+        {"na_values": 3}, {"encoding": "rot13"},
+    ]  # fmt: skip
+    for how in hows:
         told = page.ask("look", file=page.file, how=how)
         assert told.get("wrong") or "columns" in told
-    for request in ({}, {"ask": "nothing"}, {"ask": "look"}, {"ask": "look", "file": ["x"]},
-                    {"ask": "find", "file": page.file, "k": []},
-                    {"ask": "here", "keep": 3}, {"ask": "names", "made": page.file, "names": []},
-                    {"ask": "look", "file": page.file, "change": ["no", True, "number"]}):  # fmt: skip
+    requests = [
+        {}, {"ask": "nothing"}, {"ask": "look"}, {"ask": "look", "file": ["x"]},
+        {"ask": "find", "file": page.file, "k": []}, {"ask": "here", "keep": 3},
+        {"ask": "names", "made": page.file, "names": []},
+        {"ask": "look", "file": page.file, "change": ["no", True, "number"]},
+    ]  # fmt: skip
+    for request in requests:
         assert "wrong" in page.desk.answer(request)
 
 
@@ -339,8 +346,6 @@ def test_labels_come_in_the_format_of_the_file(sixty, tmp_path):
     page, told = sixty
     (tmp_path / "t.csv").write_bytes(page.bytes_of(told, "clusters.csv"))
     table = open_table(str(tmp_path / "t.csv")).data
-    import pyarrow.feather
-
     pyarrow.feather.write_feather(table.select(["a", "b"]), tmp_path / "t.feather")
     again = Page(name="t.feather", content=(tmp_path / "t.feather").read_bytes())
     again.k = 2

@@ -46,6 +46,12 @@ Json = dict[str, Any]
 SECONDS_KEPT = 180
 """So long files and results stay in memory that no page has asked for; a page in the background
 asks once a minute."""
+MAX_FILE = 200 << 20
+"""Bytes that a file may have."""
+TOO_LARGE = (
+    f"A file may have up to {MAX_FILE >> 20} MB here. Larger ones are for the command line: "
+    "pckid cluster FILE"
+)
 MAX_BYTES, MAX_JOBS = 1 << 30, 4
 """What all files and results may take together, and how much work goes on at a time."""
 
@@ -415,7 +421,8 @@ class Desk:
     def _about(self, request: Mapping[str, Any]) -> Json:
         endings = [ending for form in FORMATS for ending in form.endings]
         kinds = [*endings, *CODECS, *MORE_CODECS]
-        return {"formats": f"{list_formats()}, up to 200 MB", "endings": kinds}
+        told = f"{list_formats()}, up to {MAX_FILE >> 20} MB"
+        return {"formats": told, "endings": kinds, "most": MAX_FILE, "too_large": TOO_LARGE}
 
 
 class Work(NamedTuple):
@@ -449,9 +456,8 @@ def decide(
     What is fixed may bring more to light, so that questions come in rounds; each is answered as it
     was, or else as advised.
     """
-    told = ColumnOptions(**{
-        key: tuple(map(str, how.get(key, ()))) for key in ("na_values", "not_missing")
-    })  # fmt: skip
+    missing, values = (tuple(map(str, how.get(key, ()))) for key in ("na_values", "not_missing"))
+    told = ColumnOptions(na_values=missing, not_missing=values)
     edits = {name: ColumnChoice(bool(used), role) for name, (used, role) in _edits(how)}
     state, questions = TableState(edits=edits), dict[str, Question]()
     for _ in range(_MAX_ROUNDS):
@@ -644,8 +650,7 @@ def _list_files(made: Made) -> list[Json]:
         kind = {".csv": "CSV", ".xlsx": "Excel"}.get(ending, form)
         label = LABELS.get(name, kind)
         listed.append({"file": name, "label": label, "as": f"{stem}-{name}", "size": len(content)})
-    order = [*LABELS]
-    return sorted(listed, key=lambda each: order.index(each["file"]) if each["file"] in order else -1)
+    return listed
 
 
 def _key(file: str, how: Mapping[str, Any], k: Any, change: Any) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from pckid._utils.text import brief, counted
 from pckid.frontends.cases import prepare_table
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.table import FileTable
-from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
+from pckid.frontends.inspection import ColumnInspection, TableInspection
 from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.questions import is_about_rows, list_answers, write_evidence
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS

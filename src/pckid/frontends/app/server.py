@@ -20,11 +20,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pckid._utils.jobs import Job, preload
-from pckid.frontends.app.answer import Desk, Wrong
+from pckid.frontends.app.answer import MAX_FILE, TOO_LARGE, Desk, Wrong
 
 ADDRESS = "127.0.0.1"
-MAX_FILE, MAX_REQUEST = 200 << 20, 4 << 20
-"""Bytes that a file may have, and a question of the page."""
+MAX_REQUEST = 4 << 20
+"""Bytes that a question of the page may have."""
 STATIC = Path(__file__).parent / "static"
 _PORTS = range(8501, 8601)
 _POLICY = (
@@ -32,7 +32,7 @@ _POLICY = (
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-# The report brings a policy of its own; in a frame without an origin it reaches nothing of the page.
+# The report brings a policy of its own; in a frame without an origin it reaches nothing here.
 _POLICY_OF_FILES = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 _HEADERS = [
     (b"cache-control", b"no-store"),
@@ -137,10 +137,8 @@ class _TooLarge(Exception):
 
 
 def _refuse(request: Request, error: Exception) -> Response:
-    told = f"A file may have up to {MAX_FILE >> 20} MB here. Larger ones are for the command line: "
-    told += "pckid cluster FILE"
     # What is still on its way is not read.
-    return JSONResponse({"wrong": told}, 413, {"connection": "close"})
+    return JSONResponse({"wrong": TOO_LARGE}, 413, {"connection": "close"})
 
 
 async def _read(request: Request, most: int) -> bytes:

@@ -78,6 +78,8 @@ function dropField(id, label, hint, endings, take) {
 }
 
 async function upload(file) {
+  about ??= await ask({ ask: "about" });
+  if (file.size > about.most) return { wrong: about.too_large };
   say(`Reading ${file.name}`);
   root.setAttribute("aria-busy", "true");
   const given = await give(file);
@@ -164,14 +166,15 @@ function table(above = []) {
             button(offer.label, () => decide({ [offer.option]: offer.value }))))
         : null,
       shown.questions &&
-        el("p", {}, open.length ? el("strong", {}, `${open.length} ${open.length === 1 ? "question" : "questions"}, answered as advised`) : "✓ Nothing to settle."),
+        el("p", {}, open.length ? el("strong", {}, `${open.length} ${open.length === 1 ? "question" : "questions"}${open.every((each) => each.chosen === 0) ? ", answered as advised" : ""}`) : "✓ Nothing to settle."),
       ...open.map(question),
       warning(shown.said),
       asked.length ? columnTable(asked, "Columns asked about") : null,
-      others.length ? folded(`${asked.length ? "Other columns" : "Columns"} (${others.length})`, "columns", columnTable(others, "Columns")) : null,
-      shown.first ? folded("First rows", "rows", firstRows()) : null,
-      folded("Reading", "reading", shown.notes?.map((note) => el("p", { className: "soft" }, note)), fields()),
-      shown.lines ? folded("More", "more", more()) : null,
+      el("div", { className: "folds" },
+        others.length ? folded(`${asked.length ? "Other columns" : "Columns"} (${others.length})`, "columns", columnTable(others, "Columns")) : null,
+        shown.first ? folded("First rows", "rows", firstRows()) : null,
+        folded("Reading", "reading", shown.notes?.map((note) => el("p", { className: "soft" }, note)), fields()),
+        shown.lines ? folded("More", "more", more()) : null),
       shown.find ? el("div", { className: "go row" }, button(shown.find, find, { className: "main", id: "find", disabled: Boolean(shown.wrong_yet) }), shown.wrong_yet ? el("span", {}, shown.wrong_yet) : null, another()) : another(),
     ],
     false,
@@ -209,7 +212,7 @@ function columnTable(columns, label) {
           el("td", {}, el("input", { type: "checkbox", id: `use-${column.name}`, checked: column.used, "aria-label": `Use ${column.name}`, onchange: (event) => change(column, event.target.checked, column.role) })),
           el("td", { className: "name" }, column.name),
           el("td", {}, select(`role-${column.name}`, column.roles, column.role, (role) => change(column, column.used, role), `Role of ${column.name}`)),
-          el("td", { className: "number" }, column.missing ? `${column.missing} % missing` : ""),
+          el("td", { className: "number" }, column.missing ? `${column.missing} %` : ""),
           el("td", {}, column.values)))),
     ),
   );
@@ -340,17 +343,17 @@ async function result(found = null) {
     [
       el("h1", {}, told.name, " ", el("span", { className: "soft" }, told.n_columns)),
       warning(wrong),
-      downloads(told),
-      el("div", { className: "row" },
+      downloads(told,
         button("Change", () => { keep({ view: "table" }); shown ? table() : look(); }, { id: "change" }),
-        button("Place new rows", () => { keep({ view: "new", backTo: "result", newFile: null, placed: null, tableOf: { file: state.file, how: state.how, name: state.name }, how: {} }); placing(); }, { id: "place-new" }),
+        button("Place new rows", () => { keep({ view: "new", newFile: null, placed: null, tableOf: { file: state.file, how: state.how, name: state.name }, how: {} }); placing(); }, { id: "place-new" }),
         another()),
-      folded("Name groups", "names", naming()),
-      folded("Number of groups", "numbers", el("div", { className: "row" }, told.numbers.map((number) =>
-        button(String(number), () => { keep({ k: number }); find(); }, { disabled: number === told.number, id: `number-${number}` })))),
-      notes(told),
-      folded("The same as a command, and in Python", "same", el("p", {}, "In the folder of the table:"), el("pre", { id: "command", tabIndex: 0 }, told.command), el("pre", { id: "python", tabIndex: 0 }, told.python)),
       el("p", { className: "soft" }, "Download what you want to keep: it is gone when this page is closed."),
+      el("div", { className: "folds" },
+        folded("Name groups", "names", naming()),
+        folded("Number of groups", "numbers", el("div", { className: "row" }, told.numbers.map((number) =>
+          button(String(number), () => { keep({ k: number }); find(); }, { disabled: number === told.number, id: `number-${number}` })))),
+        notes(told),
+        folded("The same as a command, and in Python", "same", el("p", {}, "In the folder of the table:"), el("pre", { id: "command", tabIndex: 0 }, told.command), el("pre", { id: "python", tabIndex: 0 }, told.python))),
       report,
     ],
     true,
@@ -365,10 +368,11 @@ window.addEventListener("message", (event) => {
     frame.style.height = `${Math.min(Number(event.data.height) || 0, 100_000) + 20}px`;
 });
 
-const downloads = (of) =>
+const downloads = (of, ...more) =>
   el("div", { className: "row" },
     of.files.map((file) => el("a", { className: "button", href: addressOf(of.made, file.file, file.as), download: file.as, id: `get-${file.file}` }, `⤓ ${file.label}`)),
-    of.can_write_workbook && button("Write Excel", () => begin({ ask: "workbook", made: of.made }), { id: "write-excel" }));
+    of.can_write_workbook && button("Write Excel", () => begin({ ask: "workbook", made: of.made }), { id: "write-excel" }),
+    more);
 
 const notes = (of) =>
   of.notes.length ? folded(`Notes (${of.notes.length})`, "notes", el("ul", {}, of.notes.map((note) => el("li", {}, note)))) : null;
