@@ -450,6 +450,9 @@ def test_closed_pages_are_forgotten_and_open_ones_are_not():
     assert page.ask("here", keep=[page.file, other])["gone"] == [other]
     assert "memory" in page.ask("look", file=other)["wrong"]
     assert "columns" in page.look().shown
+    # What was read from it is gone, too.
+    page.desk.forget(time.monotonic() + 1)
+    assert page.desk._known == {}
 
 
 def test_what_all_pages_hold_is_bounded(monkeypatch):

@@ -5,6 +5,7 @@ only the files that it gave, and what was made of them. A server runs the work i
 their own; a page without one runs it where it is.
 """
 
+import gc
 import hashlib
 import json
 import secrets
@@ -15,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from pckid._utils.text import brief, counted
 from pckid.data import penguins_path
@@ -82,7 +85,7 @@ class Wrong(ValueError):
     """What cannot be done as it was asked for, in a sentence for the reader of the page."""
 
 
-class Question(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question, its answers, and the place of the one that holds."""
 
     group: Sequence[Doubt]
@@ -107,7 +110,7 @@ class Decided(NamedTuple):
     found: TableInspection
     state: TableState
     choices: dict[str, ColumnChoice]
-    questions: list[Question]
+    questions: list[AskedQuestion]
     wrong: str  # why no groups can be found in it as it is
 
 
@@ -194,12 +197,15 @@ class Desk:
     def forget(self, before: float) -> None:
         """Drop what no page has asked for since a time; work that nobody waits for ends."""
         with self._lock:
-            for key in [key for key, each in self._kept.items() if each.seen < before]:
+            over = [key for key, each in self._kept.items() if each.seen < before]
+            for key in over:
                 work = self._kept.pop(key).what
                 if isinstance(work, Work):
                     work.job.stop()
-            if not self._kept:
-                self._known.clear()
+            if over:
+                self._drop(lambda known: known[1] in over)
+                gc.collect()
+                pa.default_memory_pool().release_unused()
 
     def take(self, name: str, content: bytes) -> Json:
         """Keep a file that a page gave."""
@@ -256,8 +262,15 @@ class Desk:
         return shown | {"head": head} | _show(decided)
 
     def _open(self, key: str, upload: Upload) -> FileTable:
+        if ("table", key, upload.reading) not in self._known:
+            # A table read in another way takes the place of the last.
+            self._drop(lambda known: known[:2] in (("table", key), ("decided", key)))
         found: FileTable = self._once("table", key, upload.reading, work=upload.open)
         return found
+
+    def _drop(self, is_over: Callable[[Any], bool]) -> None:
+        for known in [each for each in self._known if is_over(each)]:
+            del self._known[known]
 
     def _fields(
         self, key: str, upload: Upload, how: Mapping[str, Any]
@@ -310,7 +323,7 @@ class Desk:
         table = self._open(request["file"], upload)
 
         def work() -> Decided:
-            return decide(upload, table, how, change, k)
+            return decide_table(upload, table, how, change, k)
 
         decided: Decided = self._once(*_key(request["file"], how, k, change), work=work)
         if change:  # The page asks for it next as what was changed before.
@@ -448,7 +461,7 @@ _ASKED: dict[str, Callable[[Desk, Mapping[str, Any]], Json]] = {
 }
 
 
-def decide(
+def decide_table(
     upload: Upload, table: FileTable, how: Mapping[str, Any], change: Any, k: Any
 ) -> Decided:
     """Settle what is doubtful about a table, and choose how its columns are used.
@@ -459,7 +472,7 @@ def decide(
     missing, values = (tuple(map(str, how.get(key, ()))) for key in ("na_values", "not_missing"))
     told = ColumnOptions(na_values=missing, not_missing=values)
     edits = {name: ColumnChoice(bool(used), role) for name, (used, role) in _edits(how)}
-    state, questions = TableState(edits=edits), dict[str, Question]()
+    state, questions = TableState(edits=edits), dict[str, AskedQuestion]()
     for _ in range(_MAX_ROUNDS):
         fixes, n_before = state.fixes, len(state.answers)
         now = table.with_fixes(fixes)
@@ -521,12 +534,12 @@ def _ask(
     doubts: Sequence[Doubt],
     state: TableState,
     how: Mapping[str, Any],
-    questions: dict[str, Question],
+    questions: dict[str, AskedQuestion],
 ) -> None:
     """Put doubts into questions, and answer each as it was, or as advised."""
     given = how.get("answers", {})
     for group in decisions.open_questions(doubts, state):
-        question = Question(group, decisions.find_answers(group), None)
+        question = AskedQuestion(group, decisions.find_answers(group), None)
         answers, chosen = question.answers, given.get(question.key)
         if chosen is None and group[0].fix and answers:
             chosen = 0
