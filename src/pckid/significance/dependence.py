@@ -110,7 +110,7 @@ def describe_dependence(
     if arrangement is None or np.isinf(n_effective):
         return None
     reach = 0.0 if arrangement.positions is None else float(correlation.reach)
-    within = arrangement.groups is not None
+    within = arrangement.together is not None
     days = reach / correlation.pace if arrangement.has_times else 0.0
     how = reach, arrangement.unit, float(n_effective), within, days
     return RowDependence(correlation.rho, *how)
@@ -209,6 +209,21 @@ def choose_rows(arrangement: Arrangement, n_samples: int, rng: np.random.Generat
         chosen += [anchor] if taken[nearest] else [anchor, nearest]
         taken[nearest] = True
     return np.array(chosen)
+
+
+def find_reach(
+    y: np.ndarray, arrangement: Arrangement, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Find how far rows resemble each other in y (n,) of variance 1, and as how far a day counts.
+
+    0 and 1 where rows do not depend on each other.
+    """
+    rows = choose_rows(arrangement, len(y), rng)
+    placed, errors = arrangement.take(rows), np.zeros(len(rows))
+    pace = find_pace(y[rows], errors, placed) if arrangement.has_times else 1.0
+    every = np.arange(len(rows))
+    found = fit_correlation(y[rows], errors, placed.distances(every, every, pace))
+    return (found.reach, pace) if found.reach > 0 else (0.0, 1.0)
 
 
 def even_pace(arrangement: Arrangement) -> float:

@@ -477,7 +477,7 @@ def decide_table(
         fixes, n_before = state.fixes, len(state.answers)
         now = table.with_fixes(fixes)
         found = inspect_table(now, told.with_fixes(decisions.of_cells(fixes)))
-        unchanged = [d for d in found.problems if d.column not in edits]
+        unchanged = [d for d in found.doubts if d.column not in edits]
         _ask(unchanged, state, how, questions)
         if len(state.answers) > n_before:
             continue
