@@ -23,6 +23,7 @@ from pckid.frontends.formats.opening import open_table
 pytest.importorskip("uvicorn")
 pytestmark = needs_browser
 FIND = "Find groups in"
+FRAME = "return document.getElementById('report')?.src"
 
 
 @pytest.fixture
@@ -152,9 +153,6 @@ def test_answers_and_changes_outlive_a_reload(page, tmp_path):
     page.browser.driver.refresh()
     page.see("Find groups in 16 columns")
     assert edited() == (False, "category", "0.25")
-    page.give_role("person sex", "date, in days")
-    page.see("cannot be a date, in days")
-    assert page.columns()["person sex"][1] == "category"
 
 
 def test_lines_of_cases_and_known_groups_come_to_a_result(page, tmp_path):
@@ -223,8 +221,9 @@ def test_the_result_outlives_a_reload_is_named_and_changed(page, tmp_path):
     # Names given on the page are in every file.
     page.unfold("Name groups")
     page.browser.find("#name-1").send_keys("Old <b>")
+    before = page.browser.run(FRAME)
     page.click("Use these names")
-    page.browser.wait(lambda: page.browser.find_all("#report"))
+    page.browser.wait(lambda: page.browser.run(FRAME) not in (None, before))
     assert "Old <b>" in page.report()
     content = page.download("clusters.csv", "people-clusters.csv")
     rows = csv.DictReader(io.StringIO(content.decode()))
@@ -249,7 +248,7 @@ def test_a_cancelled_run_ends_and_the_demo_is_one_click_away(page, tmp_path, ser
     write_table(tmp_path / "long.csv", n_samples=30_000, names="abcdefgh")
     give(page, tmp_path / "long.csv", "30,000 rows")
     page.click(FIND)
-    wait_until(lambda: count_workers(server) == 1)
+    page.browser.wait(lambda: page.browser.find_all("#cancel"))
     # Work goes on over a reload.
     page.browser.driver.refresh()
     page.browser.wait(lambda: page.browser.find_all("#cancel"))
