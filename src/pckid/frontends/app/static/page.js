@@ -310,10 +310,10 @@ async function follow() {
     if (told.wrong) return failed(told.wrong);
     if (told.made) return finished(told);
     bar.value = told.share;
-    if (doing.textContent !== told.doing) {
-      doing.textContent = told.doing;
-      say(told.doing);
-    }
+    // The time that is left is not spoken.
+    const [what] = told.doing.split(",");
+    if (!doing.textContent.startsWith(what)) say(what);
+    doing.textContent = told.doing;
     await new Promise((resolve) => setTimeout(resolve, STEP));
   }
 }
