@@ -14,8 +14,8 @@ let about = null;
 let wrong = "";
 let turn = 0; // what was asked for before is not drawn any more
 
-function keep(changes) {
-  state = { ...state, ...changes };
+function keep(changes, before = state) {
+  state = { ...before, ...changes };
   sessionStorage.setItem(KEPT, JSON.stringify(state));
 }
 
@@ -90,19 +90,24 @@ async function upload(file) {
 async function takeTable(file) {
   const given = await upload(file);
   if (given.wrong) return start(given.wrong);
-  openTable(given);
+  if (!given.name.endsWith(".pckid")) return openTable(given);
+  keep({ view: "new", model: given.file, modelName: given.name }, fresh());
+  placing();
 }
 
 function openTable(given) {
   const how = given.edits ? { edits: given.edits } : {};
-  keep({ ...fresh(), view: "table", file: given.file, name: given.name, how });
+  shown = null;
+  keep({ view: "table", file: given.file, name: given.name, how }, fresh());
   look();
 }
 
 // The first screen
 
 async function start(problem = "") {
-  keep(fresh());
+  keep({}, fresh());
+  shown = null;
+  wrong = "";
   about ??= await ask({ ask: "about" });
   draw([
     el("h1", {}, "Find groups in a table"),
@@ -148,17 +153,18 @@ async function look(change = null) {
 
 /** Change how the table is read or used, and look at it again. */
 function decide(changes, change = null) {
+  wrong = "";
   keep({ how: { ...state.how, ...changes } });
   look(change);
 }
 
-function table(above = []) {
+function table() {
   const open = shown.questions ?? [];
   const asked = (shown.columns ?? []).filter((column) => column.asked);
   const others = (shown.columns ?? []).filter((column) => !column.asked);
   draw(
     [
-      ...above,
+      warning(wrong),
       el("h1", {}, shown.name, " ", el("span", { className: "soft" }, shown.head ?? "")),
       warning(shown.wrong),
       shown.offers?.length
@@ -181,7 +187,7 @@ function table(above = []) {
   );
 }
 
-const another = () => button("Another table", () => { shown = null; start(); }, { id: "another" });
+const another = () => button("Another table", () => start(), { id: "another" });
 
 function question(each, number) {
   const choose = (place) => () => {
@@ -275,6 +281,7 @@ function more() {
 // Work
 
 async function begin(request) {
+  wrong = "";
   const given = await ask(request);
   if (given.wrong) return failed(given.wrong);
   keep({ job: given.job });
@@ -288,8 +295,8 @@ function failed(text) {
   wrong = text;
   say(text);
   if (state.view === "new") placing();
-  else if (state.made) result();
-  else if (shown) table([warning(text)]);
+  else if (state.view === "result") result();
+  else if (shown) table();
   else look();
 }
 
@@ -444,6 +451,9 @@ function placedRows(of) {
     notes(of),
     downloads(of));
 }
+
+// A file dropped beside the field is not opened in the place of the page.
+for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (event) => event.preventDefault());
 
 // What this page works with stays in memory as long as it is open.
 setInterval(() => {
