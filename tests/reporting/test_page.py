@@ -425,3 +425,11 @@ def test_outcomes_follow_the_table_and_then_what_became_of_clusters(later):
     assert "3 of 3 clusters stayed." in later.html
     assert later.html.count('data-figure="outcome-') == 3
     assert "stage: 25 rows without a value, not compared." in later.html
+
+
+def test_the_paragraph_for_a_paper_and_its_reference_can_be_copied(fitted, table, assessed):
+    made = pckid.report(fitted, table, assessment=assessed)
+    assert made.methods_text in html.unescape(made.html)
+    for name in ("methods", "bibtex"):
+        assert made.html.count(f'id="{name}"') == 1
+        assert made.html.count(f'data-copy="{name}"') == 1

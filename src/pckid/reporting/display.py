@@ -37,6 +37,11 @@ class Report:
         """Every figure of the page by its name; each has a `plot` and a `savefig`."""
         return list_figures(self.summary)
 
+    @property
+    def methods_text(self) -> str:
+        """What was done and found, as a paragraph for a paper; `pckid cite` gives the reference."""
+        return self.summary.methods_text
+
     @cached_property
     def html(self) -> str:
         """The page, as one text."""

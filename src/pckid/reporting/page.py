@@ -23,6 +23,7 @@ from pckid.reporting.figures import (
 )
 from pckid.reporting.payload import pack_data
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, Summary
+from pckid.say.citation import BIBTEX
 from pckid.say.verdict import mark_verdict, write_null_p
 
 MAX_LISTED_CELLS = 10
@@ -62,6 +63,7 @@ def render(summary: Summary) -> str:
         style=style,
         script=script,
         policy=_policy(script, style),
+        bibtex=BIBTEX,
     )
 
 

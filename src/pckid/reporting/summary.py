@@ -42,6 +42,7 @@ from pckid.plots import (
 )
 from pckid.profiles.profile import Profile, make_profile
 from pckid.reporting.agreement import KnownGroups, compare_known, with_known, write_agreement
+from pckid.reporting.methods import collect_facts
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells, write_instability
 from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import (
@@ -54,6 +55,7 @@ from pckid.reporting.rows import (
     summarise_next_cells,
 )
 from pckid.reporting.series import SeriesSummary, summarise_series, title_columns
+from pckid.say.methods import MethodFacts, write_methods
 from pckid.say.notebook import show_answer
 from pckid.say.verdict import is_about_groups, mark_verdict, write_headline, write_reason
 from pckid.series import SeriesTable
@@ -188,6 +190,7 @@ class Summary:
     command: str  # clusters the table, as in `Background`
     parameters: dict[str, str]
     provenance: dict[str, str]
+    methods: MethodFacts
 
     @property
     def answer(self) -> tuple[str, str, str]:
@@ -233,6 +236,11 @@ class Summary:
         if self.assessment.answer is Answer.NONE and len(self.clusters) == 1:
             return f"The {self.thing}s differ, but do not fall apart."
         return write_reason(self.assessment)
+
+    @property
+    def methods_text(self) -> str:
+        """What was done and found, as a paragraph for a paper."""
+        return write_methods(self.methods, self.assessment)
 
     @property
     def agreement(self) -> str:
@@ -347,6 +355,7 @@ def summarise(
         command=background.command,
         parameters={name: str(value) for name, value in sorted(parameters.items())},
         provenance=_provenance(values, background),
+        methods=collect_facts(estimator, labels, observed, len(categories), how["thing"]),
     )
 
 

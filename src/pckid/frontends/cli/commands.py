@@ -350,6 +350,21 @@ def app(port: int | None, no_browser: bool) -> None:
         say("Stopped.")
 
 
+@pckid.command(short_help="Print what to cite, as BibTeX.")
+def cite() -> None:
+    """Print what to cite, as BibTeX: the paper that introduced the method, and this software. A
+    report has a paragraph on the method beside it.
+
+    \b
+    Examples:
+      pckid cite
+      pckid cite >> references.bib
+    """
+    from pckid.say.citation import BIBTEX
+
+    click.echo(BIBTEX, nl=False)
+
+
 @pckid.command(short_help="Print a script for completion by the shell's Tab key.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
