@@ -22,7 +22,7 @@ from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, 
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
-from pckid.input.table import logs_as_scaled, standardise_at_home
+from pckid.input.table import logs_as_scaled, standardise_on_model_device
 from pckid.input.validation import column_name, unordered_mask
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
@@ -30,7 +30,7 @@ from pckid.n_clusters import Choice
 from pckid.runs import DecisionPlan, describe_run, find_gaps_between, judge_rows
 from pckid.say.notebook import show_verdict
 from pckid.say.notes import write_notes
-from pckid.say.progress import shows_progress
+from pckid.say.progress import showing
 from pckid.say.verdict import write_null_p, write_verdict
 from pckid.significance.agreement import Run, find_common_answer
 from pckid.significance.by_scores import find_judged
@@ -255,7 +255,6 @@ class Assessment:
         return f"<Assessment: {self.sentence}{tested}>"
 
 
-@shows_progress
 def assess(
     estimator: Any,
     X: Any,
@@ -362,7 +361,8 @@ def assess(
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
     how = n_null, n_resamples, random_state, n_jobs, arrangement, weights, levels, n_runs
-    return assess_rows(estimator, values, labels, *how)
+    with showing(estimator):
+        return assess_rows(estimator, values, labels, *how)
 
 
 def assess_rows(
@@ -412,7 +412,7 @@ def assess_rows(
             evidence = _gather_evidence(estimator, table, own, effort)
     if estimator._kernel.scaling.factors is not None:
         levels = levels.in_wide_tables()
-    groups = None if arrangement is None else arrangement.groups
+    groups = None if arrangement is None else arrangement.together
     in_order = arrangement is None and whole
     return Assessment(
         n_clusters=n_clusters,
@@ -577,7 +577,7 @@ def _find_again(
     if table.arrangement is not None:
         block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
         placed = table.arrangement.take(judged)
-        if placed.groups is not None or block > 0:
+        if placed.together is not None or block > 0:
             together = placed.blocks(block, pace)
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
@@ -623,7 +623,7 @@ def _cluster_again(
     kernel = estimator._kernel
     # The rows hold logarithms already.
     scaling = kernel.scaling._replace(shifts=None)
-    here = standardise_at_home(values, scaling, kernel.dtype)
+    here = standardise_on_model_device(values, scaling, kernel.dtype)
     return cluster_by_numbers(kernel, estimator.embedding, here, numbers, jobs)
 
 

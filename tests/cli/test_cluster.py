@@ -230,8 +230,8 @@ def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
     lines[5], lines[9] = "6,-9999", "10,-9999"
     (tmp_path / "t.csv").write_text("n,a\n" + "\n".join(lines))
     result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
-    problem = result.only_told("code for missing")
-    assert (problem.column, problem.data["codes"]) == ("a", [(-9999, 2)])
+    doubt = result.only_told("code for missing")
+    assert (doubt.column, doubt.data["codes"]) == ("a", [(-9999, 2)])
     assert result.only_told("left_out").data == {"why": "row name", "columns": ["n"]}
 
 

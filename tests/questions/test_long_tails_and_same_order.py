@@ -67,10 +67,10 @@ def test_they_are_told_once_and_left_to_the_user(tmp_path):
     ]
     (tmp_path / "t.csv").write_text("\n".join(["awake,sleep,bodywt", *rows]))
     found = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(take_advice=True))
-    assert [(p.code, p.data) for p in found.problems] == [
+    assert [(p.code, p.data) for p in found.doubts] == [
         ("long tails", {"columns": ["bodywt"]}),
         ("same order", {"pairs": [("awake", "sleep", -1.0)]}),
     ]
     assert (found.names, found.stops) == (("awake", "sleep", "bodywt"), False)
     alone = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(drop=("sleep",)))
-    assert [p.code for p in alone.problems] == ["long tails"]
+    assert [p.code for p in alone.doubts] == ["long tails"]

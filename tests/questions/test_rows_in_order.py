@@ -13,7 +13,7 @@ def ask(tmp_path, values, options=None, **columns):
     frame = pd.DataFrame(values, columns=[f"v{j}" for j in range(values.shape[1])])
     frame.assign(**columns).to_csv(tmp_path / "a.csv", index=False)
     prepared = prepare(open_table(str(tmp_path / "a.csv")), options or ColumnOptions())
-    return next((p.column for p in prepared.problems if p.code == "rows in order"), None)
+    return next((p.column for p in prepared.doubts if p.code == "rows in order"), None)
 
 
 def test_times_that_rise_are_asked_about_where_neighbours_are_alike(tmp_path, rng):

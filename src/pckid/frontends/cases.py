@@ -13,7 +13,7 @@ from pckid.frontends.formats.table import FileTable, as_whole, name_row, null_wh
 from pckid.frontends.options import CaseOptions, ColumnOptions
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions.too_many_categories import TOO_MANY_CATEGORIES
-from pckid.frontends.tables.choosing import Known
+from pckid.frontends.tables.choosing import ModelColumns
 from pckid.frontends.tables.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def prepare_table(
-    table: FileTable, options: ColumnOptions | None = None, known: Known | None = None
+    table: FileTable, options: ColumnOptions | None = None, known: ModelColumns | None = None
 ) -> Prepared:
     """Prepare a table as `prepare` does; where it has several lines for each case, its cases.
 
@@ -41,12 +41,10 @@ def prepare_table(
         form = known.form
         measured = [form.options["value"]] if "value" in form.options else form.variables
         texts = {name: each for name, each in known.categories.items() if name in form.static}
-        of_lines = Known((*measured, *form.static), texts, known.units)
+        of_lines = ModelColumns((*measured, *form.static), texts, known.units)
     found = prepare(table, options, of_lines)
     # Texts that change within cases are no categories, however many they are.
-    if any(
-        problem.stops and problem.code != TOO_MANY_CATEGORIES.code for problem in found.problems
-    ):
+    if any(doubt.stops and doubt.code != TOO_MANY_CATEGORIES.code for doubt in found.doubts):
         return found
     return _gather_cases(found, lines, known and known.form)
 
@@ -89,12 +87,12 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
     found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
-    problems = tuple(
-        problem
-        for problem in lines.problems
-        if problem.code != TOO_MANY_CATEGORIES.code or problem.column in series.static
+    doubts = tuple(
+        doubt
+        for doubt in lines.doubts
+        if doubt.code != TOO_MANY_CATEGORIES.code or doubt.column in series.static
     )
-    return replace(found, notes=lines.notes, problems=problems, series=series, lines=lines)
+    return replace(found, notes=lines.notes, doubts=doubts, series=series, lines=lines)
 
 
 def _case_columns(

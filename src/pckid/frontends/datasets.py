@@ -81,7 +81,7 @@ def _find_codes(table: FileTable, rows: DatasetRows) -> list[Fix]:
     """List what would take numbers as missing that look like codes for that, by some rows."""
     X = rows.survey(0, _SAMPLE_ROWS).rows
     numbers = {name: X[:, j] for j, name in enumerate(rows.columns) if j not in rows.categories}
-    found = prepare(replace(table, data=pa.table(numbers))).problems if numbers else ()
+    found = prepare(replace(table, data=pa.table(numbers))).doubts if numbers else ()
     return [fix for fix in advice(found) if fix.option == "na_values"]
 
 
@@ -91,7 +91,7 @@ def _plan_text(path: str, reading: ReadOptions, options: ColumnOptions, head: So
     found = prepare_once(open_table(head, reading), options)
     kind, kinds = found.table.text, {n: r.kind for n, r in found.readings.items()}
     odd = [n for n, r in found.readings.items() if r.kind == "number" and not r.is_plain]
-    odd += [problem.column for problem in found.problems if problem.stops]
+    odd += [doubt.column for doubt in found.doubts if doubt.stops]
     if odd or kind is None:
         named = join_words([f"'{brief(name)}'" for name in dict.fromkeys(odd)], 5)
         is_plain = "is not plain" if len(set(odd)) == 1 else "are not plain"

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube, read_cube
 from pckid.cubes.table import CubeTable
 from pckid.cubes.windows import windows
 from pckid.describe.merging import MergedClusters
+from pckid.estimator import PCKID
 from pckid.maps.classes import legend_of
 from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import place_windows

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._utils.parallel import n_threads, one_ahead
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.cubes.neighbours import box_sums
 from pckid.cubes.windows import Window, widen, windows, within
 from pckid.describe.merging import MergedClusters, join_memberships, pick_own, relabel
+from pckid.estimator import PCKID
 from pckid.maps.pixels import window_side
 from pckid.spectral.assignment import compute_rows, place_rows
 

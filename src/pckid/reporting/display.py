@@ -14,7 +14,7 @@ from pckid.outcomes import OutcomeComparison
 from pckid.reporting.figures import list_figures
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, describe_rows, summarise
-from pckid.say.progress import shows_progress
+from pckid.say.progress import showing
 
 NOTEBOOK_HEIGHT = 760
 
@@ -70,7 +70,6 @@ class Report:
         )
 
 
-@shows_progress
 def report(
     estimator: Any,
     X: Any,
@@ -119,12 +118,13 @@ def report(
     describe_rows(background, X, len(own_labels(estimator)))
     if path is not None:
         check_target(path)
-    if assessment is True:
-        with part(0.7):
-            assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
-    with part(0.9, DESCRIBING):
-        made = Report(summarise(estimator, X, background, assessment or None, outcomes))
-    if path is not None:
-        with part(1.0, WRITING):
-            made.save(path)
+    with showing(estimator):
+        if assessment is True:
+            with part(0.7):
+                assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
+        with part(0.9, DESCRIBING):
+            made = Report(summarise(estimator, X, background, assessment or None, outcomes))
+        if path is not None:
+            with part(1.0, WRITING):
+                made.save(path)
     return made

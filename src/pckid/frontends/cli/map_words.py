@@ -9,11 +9,11 @@ import numpy as np
 from pckid._utils.arrays import to_numpy
 from pckid._utils.text import counted
 from pckid.assessment import Assessment
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.tree import ClusterTree
+from pckid.estimator import PCKID
 from pckid.frontends.cli.screen import ClusterLine, Found, name_columns
 from pckid.maps.classes import Legend
 from pckid.maps.pixels import PixelSample

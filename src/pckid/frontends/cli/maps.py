@@ -14,10 +14,10 @@ from pckid._utils.commands import as_argument, write_command
 from pckid._utils.progress import DESCRIBING, PLACING, READING, part, tell
 from pckid._utils.text import list_first
 from pckid.assessment import Assessment, assess
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.merging import MergedClusters
+from pckid.estimator import PCKID
 from pckid.exceptions import PckidModelError, TableError
 from pckid.explanation import cluster_tree
 from pckid.frontends import run

@@ -24,7 +24,10 @@ def progress_line(quiet: bool) -> Iterator[None]:
         def show(moment: Moment) -> None:
             told = "  ".join(filter(None, (write_done(moment), write_left(moment))))
             doing = write_doing(moment)
+            is_other = doing != drawn.tasks[0].description
             drawn.update(task, completed=moment.share, description=doing, told=told)
+            if is_other:
+                drawn.refresh()
 
         with watch(show):
             yield
