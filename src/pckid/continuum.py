@@ -24,7 +24,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True, repr=False)
-class Axis:
+class LeadingAxis:
     """The leading axis of a table.
 
     Attributes
@@ -53,7 +53,7 @@ class Axis:
         return self.profile.to_html()
 
 
-def find_axis(estimator: Any, X: Any, *, assessment: Any = None) -> Axis:
+def find_axis(estimator: Any, X: Any, *, assessment: Any = None) -> LeadingAxis:
     """Find the axis along which the rows of a table differ most, and the columns that make it.
 
     It is the leading direction of the kernel's random walk, in which clusters would be found if
@@ -71,7 +71,7 @@ def find_axis(estimator: Any, X: Any, *, assessment: Any = None) -> Axis:
 
     Returns
     -------
-    axis : Axis
+    axis : LeadingAxis
         Shows itself in a notebook as the table of its fifths.
 
     See Also
@@ -105,7 +105,7 @@ def find_axis(estimator: Any, X: Any, *, assessment: Any = None) -> Axis:
     parts = np.full(len(labels), -1)
     parts[rows] = np.minimum((positions[rows] * n_parts).astype(int), n_parts - 1)
     profile = make_profile(estimator, values, parts, titles=_TITLES[n_parts])
-    return Axis(positions, columns, profile)
+    return LeadingAxis(positions, columns, profile)
 
 
 def _find_coordinates(estimator: Any, values: np.ndarray) -> np.ndarray:

@@ -433,3 +433,33 @@ def test_the_paragraph_for_a_paper_and_its_reference_can_be_copied(fitted, table
     for name in ("methods", "bibtex"):
         assert made.html.count(f'id="{name}"') == 1
         assert made.html.count(f'data-copy="{name}"') == 1
+
+
+def test_after_no_clear_groups_there_is_a_way_on(assessed):
+    rng = np.random.default_rng(1)
+    cloud = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b<", "c"])
+    model = pckid.PCKID(1, n_inits=4, max_components=6, random_state=0).fit(cloud)
+    none = replace(
+        assessed,
+        n_clusters=1,
+        p_value=0.5,
+        runs=(),
+        gaps=None,
+        coarser=None,
+        cluster_stability=None,
+    )
+    power = pckid.power.Power(np.array([2.2, 2.6]), np.array([4, 9]))
+    made = pckid.report(model, cloud, assessment=none, power=power)
+    outline = Outline(made.html)
+    ids = [attrs.get("id") for _, attrs in outline.elements]
+    assert ids.count("way-on") == ids.count("axis") == 1
+    assert power.sentence in html.unescape(made.html)
+    assert "axis" in made.figures
+    for way in made.summary.ways_on:
+        assert way in html.unescape(made.html)
+
+
+def test_there_is_no_way_on_after_groups(fitted, table, assessed):
+    made = pckid.report(fitted, table, assessment=assessed)
+    assert made.summary.axis is None
+    assert 'id="way-on"' not in made.html

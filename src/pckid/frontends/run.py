@@ -62,6 +62,7 @@ from pckid.input.warnings import SentinelWarning, ignore_warnings, without_own_w
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
+from pckid.power import Power, find_power
 from pckid.reporting.series import title_columns
 from pckid.say.verdict import is_about_groups
 from pckid.significance.new_rows import RowComparison, compare_rows
@@ -313,6 +314,11 @@ class Clustering:
         written = (each._replace(form=read[each.name][1]) for each in found.outcomes)
         return found._replace(outcomes=tuple(written))
 
+    def find_power(self) -> Power:
+        """Find how far apart groups would have to lie to be found, by simulation."""
+        how = {key: getattr(self.estimator, key) for key in ("random_state", "n_jobs")}
+        return find_power(self.estimator, self.prepared.frame, **how)
+
     def summarise(
         self, totals: Totals, outcomes: OutcomeComparison | None = None
     ) -> dict[str, Any]:
@@ -380,6 +386,7 @@ class Clustering:
         words: Dialect,
         path: str | None = None,
         compared: OutcomeComparison | None = None,
+        power: Power | None = None,
         **fit: Any,
     ) -> Any:
         """Make the report on rows in memory, by options of the fit, and write it to a path."""
@@ -403,7 +410,13 @@ class Clustering:
         )
         verdict = self.assessment or False
         return report(
-            self.estimator, prepared.frame, path, background, assessment=verdict, outcomes=compared
+            self.estimator,
+            prepared.frame,
+            path,
+            background,
+            assessment=verdict,
+            outcomes=compared,
+            power=power,
         )
 
     def save(self, path: str | io.BytesIO) -> None:

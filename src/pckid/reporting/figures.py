@@ -20,12 +20,15 @@ from pckid.reporting.summary import Summary
 
 MAX_DOTS = 3000  # dots on the map: browsers become slow with more
 MAX_PICTURE_COLUMNS = 60
+MAX_AXIS = 8  # columns of the axis
 
 
 def list_figures(summary: Summary) -> dict[str, Figure]:
     """Describe all figures of a report."""
     found, several = summary.assessment, len(summary.clusters) > 1
     figures = {"profile": summary.profile.figure(), "missing": missing_figure(summary)}
+    if summary.axis is not None:
+        figures["axis"] = summary.axis.profile.head(MAX_AXIS).figure()
     if several:
         figures["map"] = map_figure(summary)
         figures["likeness"] = summary.likeness.figure()

@@ -16,6 +16,7 @@ from pckid.profiles.layout import read_style, write_sign, write_table
 from pckid.profiles.profile import MAX_SHOWN
 from pckid.profiles.words import describe_tints
 from pckid.reporting.figures import (
+    MAX_AXIS,
     MAX_PICTURE_COLUMNS,
     choose_dots,
     list_figures,
@@ -25,6 +26,7 @@ from pckid.reporting.payload import pack_data
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, Summary
 from pckid.say.citation import BIBTEX
 from pckid.say.verdict import mark_verdict, write_null_p
+from pckid.say.way_on import write_correlation
 
 MAX_LISTED_CELLS = 10
 
@@ -59,6 +61,7 @@ def render(summary: Summary) -> str:
         largest_gap=int(drops[1:].argmax()) + 2 if len(drops) > 1 else 1,
         max_columns=MAX_PICTURE_COLUMNS,
         max_shown=MAX_SHOWN,
+        max_axis=MAX_AXIS,
         max_listed=MAX_LISTED_COLUMNS,
         max_next=MAX_LISTED_CELLS,
         style=style,
@@ -85,6 +88,7 @@ def _template() -> Any:
         "counted": counted,
         "percent": _percent,
         "quantity": jinja2.pass_context(_quantity),
+        "correlation": write_correlation,
         "p_value": write_p,
         "null_p": write_null_p,
         "titled": jinja2.pass_context(_titled),

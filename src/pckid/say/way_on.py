@@ -36,9 +36,9 @@ def write_tried(found: Any, most: int) -> str:
     numbers = f"from 2 to {most} clusters were tried" if found.chosen else ""
     numbers = numbers or f"{counted(found.n_clusters, 'cluster')} were asked for"
     return (
-        f"All {found.n_rows:,} rows were compared by many mixture models, and {numbers}{runs}. The "
-        f"rows fall into clusters no more clearly than those of {tables} without groups, which have "
-        "the same size, missing cells, distributions and correlations."
+        f"All {found.n_rows:,} rows were compared by many mixture models, and {numbers}{runs}. "
+        f"The rows fall into clusters no more clearly than those of {tables} without groups, which "
+        "have the same size, missing cells, distributions and correlations."
     )
 
 
@@ -52,14 +52,16 @@ def list_ways_on(
     mostly = [name for name, share in missing if share > _MOSTLY]
     if mostly:
         are = "is" if len(mostly) == 1 else "are"
-        ways.append(f"More values: {list_first(mostly)} {are} missing in more than half of the rows.")
+        ways.append(
+            f"More values: {list_first(mostly)} {are} missing in more than half of the rows."
+        )
     ways.append(
         "Fewer columns: those that have nothing to do with what you are looking for hide groups. "
         "Leave them out, and say beforehand which."
     )
     ways.append(
-        "Known rows: where you know the group of some, give it (--known; known= in Python), and the "
-        "others follow. Then you look for groups that you know of, not whether there are any."
+        "Known rows: where you know the group of some, give it (--known; known= in Python), and "
+        "the others follow. Then you look for groups that you know of, not whether there are any."
     )
     if not knows_power:
         ways.append(
@@ -67,3 +69,14 @@ def list_ways_on(
             "find_power in Python)."
         )
     return ways
+
+
+def write_correlation(r: float) -> str:
+    """Write a correlation with two digits, and a minus sign that is one."""
+    return f"{r:.2f}".replace("-", "−")
+
+
+def write_axis(columns: Sequence[tuple[str, float]], most: int = 3) -> str:
+    """Write along which columns rows differ most, by the correlations of a LeadingAxis."""
+    listed = ", ".join(f"{name} ({write_correlation(r)})" for name, r in columns[:most])
+    return f"The rows differ most along one axis, which goes with {listed} (correlation)."

@@ -57,7 +57,7 @@ def find_groups(settings: Settings, tell: Tell) -> RunResult:
         earlier = load(io.BytesIO(like.content)) if like else None
         found = fit_clusters(model, prepared, None, earlier).assessed()
         compared = found.compare_outcomes(settings.outcomes) if settings.outcomes else None
-        asked = {"outcomes": settings.outcomes, "like": like and like.name}
+        asked: dict[str, Any] = {"outcomes": settings.outcomes, "like": like and like.name}
         with part(0.6, DESCRIBING):
             summary = found.report(PAGE, None, compared, **asked).summary
         profiles = found.profile_sheets()["profiles"]

@@ -16,7 +16,9 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import DESCRIBING, READING, WRITING, part
 from pckid._utils.text import list_first
 from pckid.acquisition import NextCell, next_cells
+from pckid.assessment import Answer
 from pckid.blocks.datasets import DatasetRows
+from pckid.continuum import find_axis
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.estimator import PCKID
 from pckid.frontends.cases import prepare_table
@@ -44,6 +46,7 @@ from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.prepared import Prepared
 from pckid.modelfile import load
 from pckid.reporting.missing_cells import write_instability
+from pckid.say.way_on import write_axis
 
 
 def run_cluster(given: SimpleNamespace) -> None:
@@ -108,7 +111,7 @@ def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
     sources = [given.path, *filter(None, [given.like])]
     tables = [given.out, given.out_long, given.next_cells]
     check_outputs(sources, tables, given.report_path, given.model_path, table=given.out_table)
-    of_rows = ("case", "weights", "place", "instability", "next_cells", "outcomes", "like")
+    of_rows = ("case", "weights", "place", "instability", "next_cells", "outcomes", "like", "power")
     needs = [as_argument(key) for key in of_rows if getattr(given, key)]
     needs += ["--report"] * bool(given.report_path)
     needs += ["--set missingness=informative"] * (estimator.missingness == "informative")
@@ -226,11 +229,19 @@ def _cluster(
     asked = {key: getattr(given, key) for key in keys} | {
         "random_state": given.random_state or None
     }
+    power = None
+    if given.power:
+        with part(0.8):
+            power = found.find_power()
     if given.report_path:
         with part(0.8, DESCRIBING):
-            found.report(SHELL, given.report_path, outcomes, **asked)
+            found.report(SHELL, given.report_path, outcomes, power, **asked)
     sentences = [estimator.matches_.sentence] if given.like else []
     sentences += str(outcomes).splitlines() if outcomes else []
+    if power is not None:
+        sentences.append(power.sentence)
+    if found.assessment is not None and found.assessment.answer is Answer.NONE and rows is None:
+        sentences.append(write_axis(find_axis(estimator, prepared.frame).columns))
     instability = None
     if given.instability:
         instability = to_numpy(estimator.missing_instability(prepared.frame))
@@ -294,4 +305,6 @@ def _list_paths(
         )
         divide = "-k 2" if given.path == "-" else command
         paths.append(("Divide", f"{divide}   (pieces, not groups)"))
+        if not given.power and found.rows is None:
+            paths.append(("Way on", "--power tells how far apart groups would have to lie"))
     return [(name, path) for name, path in paths if path]
