@@ -23,7 +23,7 @@ from pckid.frontends.formats.writing import TableWriter
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
 from pckid.frontends.results import tabulate_cells
-from pckid.frontends.run import Clustering, assign_clusters, fit_clusters
+from pckid.frontends.run import Clustering, assign_clusters, fit_clusters, head_sheet
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
 from pckid.modelfile import load
 from pckid.reporting import Report
@@ -73,7 +73,8 @@ def name_groups(
     found = _find_again(settings, made)
     found.estimator.cluster_names_ = names
     titles = cluster_titles(found.estimator)
-    profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
+    order = [head.number for head in made.summary.profile.clusters]
+    profiles = [head_sheet([titles[number] for number in order]), *made.profiles[1:]]
     judged = replace(made.summary.assessment, cluster_names=list(names))
     found = replace(found, assessment=judged)
     summary = replace(made.summary, titles=titles, assessment=judged)
