@@ -18,12 +18,12 @@ from pckid.profiles.columns import Cell, Column, NumberProfile
 from pckid.profiles.figure import strip
 from pckid.profiles.words import (
     MAX_WIDE,
+    count_again,
     describe_tints,
     group_name,
     measure_name,
     write_again,
     write_sizes,
-    write_times,
 )
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def write_text(profile: "Profile", width: int = 100) -> list[str]:
         [
             f"{brief(head.name, _MAX_CELL)}  ",
             f"{counted(head.n_rows, profile.thing)}  ",
-            *(f"{write_times(profile, head)}  " for _ in again),
+            *(f"{count_again(profile, head)}  " for _ in again),
             *(_short_cell(line, head) for line in lines),
         ]
         for head in profile.clusters

@@ -23,11 +23,11 @@ def write_again(profile: "Profile", head: "ClusterHead") -> str:
     if head.found_again is None:
         return ""
     if len(profile.clusters) > MAX_WIDE:
-        return f"again {write_times(profile, head).replace(' of ', '/')}"
-    return f"found again {write_times(profile, head)}"
+        return f"again {count_again(profile, head).replace(' of ', '/')}"
+    return f"found again {count_again(profile, head)}"
 
 
-def write_times(profile: "Profile", head: "ClusterHead") -> str:
+def count_again(profile: "Profile", head: "ClusterHead") -> str:
     """Write in how many halves of the rows a cluster is found again: "19 of 20"."""
     if head.found_again is None:
         return ""
