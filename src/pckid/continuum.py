@@ -53,7 +53,7 @@ class LeadingAxis:
         return self.profile.to_html()
 
 
-def find_axis(estimator: Any, X: Any, *, assessment: Any = None) -> LeadingAxis:
+def find_axis(estimator: Any, X: Any) -> LeadingAxis:
     """Find the axis along which the rows of a table differ most, and the columns that make it.
 
     It is the leading direction of the kernel's random walk, in which clusters would be found if
@@ -66,8 +66,6 @@ def find_axis(estimator: Any, X: Any, *, assessment: Any = None) -> LeadingAxis:
         Whose kernel says how alike rows are.
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on.
-    assessment : Assessment, default=None
-        Not used; as `profile` takes it.
 
     Returns
     -------

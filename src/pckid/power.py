@@ -71,6 +71,7 @@ def find_power(
     Parameters
     ----------
     estimator : fitted PCKID
+        How the table's columns are taken.
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on. Rows are taken as independent.
     random_state : int, RandomState instance or None, default=None
