@@ -126,7 +126,7 @@ def test_references_within_the_page_exist(outline):
     [
         "differs between clusters",
         "in no cluster",
-        "missing at random",
+        "<em>missing at random",
         "S. Løkse",
         "observed values differ",
         "switched off",
