@@ -334,7 +334,8 @@ def _find_gaps_in_sample(
     embedding = getattr(estimator, "embedding", "random_walk")
     divide = partial(cluster_by_numbers, training.kernel, embedding, some, jobs=jobs)
     how = n_clusters, sample.entropy, jobs, levels, divide, arrangement
-    return find_gaps_between(find_judged(estimator, sample.scaling, X), labels, *how)
+    judged = find_judged(estimator, sample.scaling, X)
+    return find_gaps_between(judged, labels, *how, only_if_separated=True)
 
 
 def find_gaps_between(
@@ -346,19 +347,22 @@ def find_gaps_between(
     levels: Levels,
     divide: Divide | None,
     arrangement: Arrangement | None = None,
+    *,
+    only_if_separated: bool = False,
 ) -> Separation:
     """Look for gaps between clusters, `labels` (n_rows,), of rows as they are judged.
 
     Values are NaN in columns that are ignored. Where there are none, and there is a way to `divide`
     the rows, gaps between fewer clusters are looked for. With the arrangement of rows that depend
     on each other, of which at most 2,000 are looked at, gaps are compared with those of null
-    tables.
+    tables. With `only_if_separated`, pairs within a group are not tested if that does not matter.
     """
     X, categorical = near_one(judged.values), judged.categorical
     how = seed, n_clusters, levels
     if arrangement is None:
         units = find_units(X, categorical)
-        gaps, coarser = find_gaps(units, labels, *how), None
+        gaps = find_gaps(units, labels, *how, only_if_separated=only_if_separated)
+        coarser = None
         if gaps.n_separated == 1 and divide is not None:
             coarser = find_coarser_gaps(units, labels, divide, *how)
         return Separation(gaps, coarser)
