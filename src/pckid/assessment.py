@@ -528,8 +528,9 @@ def _describe(choice: Choice, table: _Rows) -> RowDependence | None:
     """Describe how the rows of a table depend on each other; None: they do not."""
     if choice.compared is None:
         return None
-    found = choice.compared.correlation, choice.compared.n_effective
-    return describe_dependence(*found, table.arrangement)
+    found = choice.compared
+    how = found.correlation, found.n_effective, table.arrangement, found.correlogram
+    return describe_dependence(*how)
 
 
 def _find_own_gaps(

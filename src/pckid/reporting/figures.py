@@ -9,6 +9,7 @@ from pckid.figures.figure import Figure
 from pckid.figures.marks import Axis, Labels, Line, Mark, Panel, cluster_dots, text_width
 from pckid.plots import (
     ChoiceDisplay,
+    CorrelogramDisplay,
     FlowDisplay,
     NullDisplay,
     OutcomeDisplay,
@@ -39,6 +40,8 @@ def list_figures(summary: Summary) -> dict[str, Figure]:
         figures["clearness"] = NullDisplay.from_assessment(found).figure()
     if found is not None and found.cluster_stability is not None:
         figures["stability"] = StabilityDisplay.from_assessment(found).figure()
+    if found is not None and found.dependence and found.dependence.correlogram:
+        figures["correlogram"] = CorrelogramDisplay.from_assessment(found).figure()
     display = summary.spectrum if summary.choice is None else ChoiceDisplay(summary.choice)
     figures["numbers"] = display.figure()
     if summary.matches is not None:

@@ -24,7 +24,7 @@ from pckid.reporting.figures import (
 )
 from pckid.reporting.payload import pack_data
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, Summary
-from pckid.say.citation import BIBTEX
+from pckid.say.citation import BIBTEX, REFERENCE
 from pckid.say.verdict import mark_verdict, write_null_p
 from pckid.say.way_on import write_correlation
 
@@ -68,6 +68,7 @@ def render(summary: Summary) -> str:
         script=script,
         policy=_policy(script, style),
         bibtex=BIBTEX,
+        reference=REFERENCE,
     )
 
 

@@ -12,7 +12,7 @@ from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import part, steps
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.input.arrangement import Arrangement
-from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation
+from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation, Correlogram
 from pckid.significance.levels import LEVELS
 from pckid.significance.margins import dip
 from pckid.significance.null_tables import (
@@ -70,6 +70,7 @@ class Comparison(NamedTuple):
     error: float = 0.0  # of the statistic: it is a mean over ensembles, and over draws of rows
     correlation: Correlation = INDEPENDENT  # of the leading component between rows
     n_effective: float = np.inf  # how many independent rows tell as much about that component
+    correlogram: Correlogram | None = None  # of that component, where rows have positions
 
     @property
     def is_endless(self) -> bool:
@@ -176,7 +177,11 @@ def compare_with_null_tables(
             break
     if dependence is not None:
         leading = next(each for each in dependence.correlations if each.rho > 0)
-        found = found._replace(correlation=leading, n_effective=dependence.n_effective)
+        found = found._replace(
+            correlation=leading,
+            n_effective=dependence.n_effective,
+            correlogram=dependence.correlogram,
+        )
     if arrangement is not None and arrangement.n_groups < MIN_EFFECTIVE:
         found = found._replace(n_effective=float(arrangement.n_groups))
     return found
