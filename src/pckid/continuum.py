@@ -108,7 +108,7 @@ def find_axis(estimator: Any, X: Any) -> LeadingAxis:
 
 def _find_coordinates(estimator: Any, values: np.ndarray) -> np.ndarray:
     """Find where rows (n_rows, n_features) lie in the leading direction of the random walk."""
-    kernel, jobs = estimator._kernel, n_threads(estimator.n_jobs)
+    kernel, jobs = estimator.state_.kernel, n_threads(estimator.n_jobs)
     rng = generator(0, Stream.EMBEDDING)
     some = some_rows(np.arange(len(values)), _MAX_ROWS)
     features = feature_matrix(kernel, standardised_rows(estimator, values[some]), jobs)

@@ -18,7 +18,7 @@ from pckid.input.warnings import ignore_warnings
 from pckid.say.way_on import write_power
 from pckid.significance.by_scores import find_judged
 from pckid.significance.comparison import MIN_ROWS, rows_to_compare
-from pckid.significance.ensemble import small_kernel
+from pckid.significance.ensemble import of_fitted, small_kernel
 from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.power import N_FOUND, N_TABLES, search_distances
 
@@ -112,15 +112,15 @@ def find_power(
     if not isinstance(seed, Integral):
         seed = check_random_state(seed).randint(2**31)
     rows = rows[rows_to_compare(len(rows), int(seed))]
-    scaling = estimator._kernel.scaling
+    scaling = estimator.state_.kernel.scaling
     logs = logs_as_scaled(values, scaling)[rows]
     if scaling.factors is not None:
         levels = levels.in_wide_tables()
     with ignore_warnings(), part(1.0, SIMULATING):
-        judged = find_judged(estimator, scaling, logs, normal=True)
+        judged = find_judged(of_fitted(estimator), scaling, logs, normal=True)
         table, _ = in_reach(judged.values)
         how = int(seed), n_threads(n_jobs), levels.structure
-        kernel_of = partial(small_kernel, judged.estimator)
+        kernel_of = partial(small_kernel, judged.small)
         found = search_distances(table, judged.categorical, kernel_of, *how)
     places = sorted(found)
     return Power(np.array(places), np.array([found[place] for place in places]))

@@ -390,7 +390,7 @@ class Clustering:
             labels,
             assessment=self.assessment,
             forms=self.prepared.units | self.dates,
-            orders=find_category_orders(estimator._categories, names, listed),
+            orders=find_category_orders(estimator.state_.columns.categories, names, listed),
             column_titles=title_columns(self.prepared.series),
             thing="row" if self.prepared.series is None else "case",
         )

@@ -15,7 +15,7 @@ def collect_facts(
 
     Its rows have labels (n_samples,) and cells that are observed (n_samples, n_used).
     """
-    ensemble = estimator._kernel.ensemble
+    ensemble = estimator.state_.kernel.ensemble
     sizes = [stack.log_weights.shape[1] for stack in ensemble.stacks]
     choice = getattr(estimator, "choice_", None)
     return MethodFacts(
@@ -39,6 +39,6 @@ def collect_facts(
         is_chosen=choice is not None,
         n_ignored=0 if choice is None else len(choice.ignored),
         n_known=len(getattr(estimator, "known_groups_", ())),
-        is_weighted=bool(getattr(estimator, "_weighted", False)),
+        is_weighted=estimator.state_.is_weighted,
         random_state=estimator.random_state,
     )
