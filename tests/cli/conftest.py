@@ -59,7 +59,6 @@ def listen(monkeypatch, found, errors):
 
     keep("write_note", lambda note: [note])
     keep("write_evidence", lambda problem: [problem])
-    keep("_write_codes", lambda problems: problems)
     explain = exit_codes._explain
     monkeypatch.setattr(
         exit_codes, "_explain", lambda error: errors.append(error) or explain(error)

@@ -51,7 +51,7 @@ def test_everything_is_said_at_once_with_its_fix(pckid, messy, golden):
         3,
         True,
     )
-    assert (age.column, age.data["codes"], age.stops) == ("age", [(-999, 4)], False)
+    assert (age.data["codes"], age.stops) == ({"age": [(-999, 4)]}, True)
     golden([pckid("inspect", "t.csv").out.decode().splitlines()[1], done.err])
 
 

@@ -76,7 +76,7 @@ def test_predict_points_out_codes_for_missing(pckid, model, penguins):
     result = pckid("predict", model, stdin=table.encode())
     assert result.code == 0
     problem = result.only_told("code for missing")
-    assert (problem.column, problem.data["codes"]) == ("Body Mass (g)", [(-9999, 2)])
+    assert (problem.data["codes"], problem.stops) == ({"Body Mass (g)": [(-9999, 2)]}, False)
     assert "--na-values -9999" in result.err
 
 

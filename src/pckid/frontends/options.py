@@ -205,8 +205,8 @@ class ColumnOptions(_Fixed):
         label="Cells that mean missing, besides empty ones, NA and the like", shows="[NAME=]TEXT",
     )  # fmt: skip
     not_missing: tuple[str, ...] = _option(
-        (), "Contents of cells that usually mean missing, and are values here, or kind=NA in one "
-        "column.", label="Cells that are values, though they often mean missing",
+        (), "Contents of cells that often mean missing, such as NA or -9, and are values here, or "
+        "kind=NA in one column.", label="Cells that are values, though they often mean missing",
         shows="[NAME=]TEXT",
     )  # fmt: skip
     as_is: tuple[str, ...] = _option(

@@ -285,7 +285,8 @@ class Clustering:
             found.append({"code": note.code, "columns": columns, "sentence": sentence})
         for problem in prepared.problems:
             sentence = f"{write_evidence(problem)} {write_advice(problem, words)}"
-            found.append({"code": problem.code, "columns": [problem.column], "sentence": sentence})
+            columns = list(problem.columns)
+            found.append({"code": problem.code, "columns": columns, "sentence": sentence})
         return found
 
     def layout(

@@ -30,7 +30,7 @@ def edit_columns(
         ],
         "values": [decisions.describe_values(column) for column in found.columns],
         "question": [
-            ", ".join(dict.fromkeys(doubt.code for doubt in asked if doubt.column == column.name))
+            ", ".join(dict.fromkeys(doubt.code for doubt in asked if column.name in doubt.columns))
             for column in found.columns
         ],
     }

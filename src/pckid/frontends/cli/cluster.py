@@ -27,6 +27,7 @@ from pckid.frontends.cli.messages import (
     note,
     print_json,
     remark,
+    say,
     take_notes,
 )
 from pckid.frontends.cli.options import pick_case
@@ -39,6 +40,7 @@ from pckid.frontends.formats.findings import advice
 from pckid.frontends.formats.writing import check_output
 from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
+from pckid.frontends.questions import QUESTIONS
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.frontends.tables.choosing import named_columns
@@ -70,6 +72,10 @@ def run_cluster(given: SimpleNamespace) -> None:
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
+        first = [each for each in prepared.problems if not QUESTIONS[each.code].refines]
+        asked = [] if given.quiet else list_questions(first, SHELL, "Before clustering, ")
+        for line in [*asked, ""] if asked else ():
+            say(line)
         _cluster(estimator, prepared, rows, given)
 
 
@@ -258,7 +264,11 @@ def _cluster(
                 sentences=[*told.sentences, *sentences],
                 notes=take_notes(),
                 paths=_list_paths(given, found, n_found, asked),
-                questions=list_questions(prepared.problems, SHELL),
+                questions=list_questions(
+                    [each for each in prepared.problems if QUESTIONS[each.code].refines],
+                    SHELL,
+                    "To refine the clusters, ",
+                ),
             )
         )
     if given.as_json:

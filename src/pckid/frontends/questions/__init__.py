@@ -67,8 +67,8 @@ QUESTIONS: dict[str, Question] = {
         LONG_TAILS,
         SAME_ORDER,
         KNOWN_GROUPS,
-        OUTCOMES,
         WORD_FOR_MISSING,
+        OUTCOMES,
         OTHER_UNIT,
     )
 }
@@ -86,7 +86,8 @@ def ask_questions(seen: Seen) -> list[Doubt]:
             found = [*question.find(seen)]
             seen.doubts += found
             if question.scope == "column":
-                seen.stopped |= {doubt.column for doubt in found if doubt.stops}
+                stopping = (doubt for doubt in found if doubt.stops)
+                seen.stopped |= {name for doubt in stopping for name in doubt.columns}
 
     def place(doubt: Doubt) -> tuple[int, int]:
         scope = QUESTIONS[doubt.code].scope
@@ -108,6 +109,11 @@ def write_advice(doubt: Doubt, words: Dialect) -> str:
 def list_answers(doubt: Doubt) -> list[Answer]:
     """List the answers that the app offers; the first is what is advised, if anything is."""
     return QUESTIONS[doubt.code].answers(doubt)
+
+
+def urgency(doubt: Doubt) -> int:
+    """Rank what is asked: what stops a run, then what is asked before clusters, then after."""
+    return 0 if doubt.stops else 1 + QUESTIONS[doubt.code].refines
 
 
 def is_about_rows(doubt: Doubt) -> bool:

@@ -25,12 +25,13 @@ class LongTails(Question):
     )
     advice = "If ratios rather than differences tell rows apart, take logarithms: {log}."
     scope = "table"
+    refines = True
 
     def find(self, seen: Seen) -> Iterator[Doubt]:
         """Look for columns of numbers with a long tail, but for those with another doubt."""
         if seen.is_settled:
             return
-        aside = {doubt.column for doubt in seen.doubts} | {*seen.options.count}
+        aside = {name for doubt in seen.doubts for name in doubt.columns} | {*seen.options.count}
         tails = [n for n in seen.numbers if n not in aside and has_long_tail(seen.values(n))]
         if tails:
             yield self.doubt(tails[0], {"columns": tails})

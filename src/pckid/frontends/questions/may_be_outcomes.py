@@ -12,6 +12,7 @@ from pckid.frontends.options import Fix, drop_column
 from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.names import CLASSES, EVENTS, FOLLOW_UPS, IDS, list_words, split_name
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
+from pckid.frontends.questions.word_for_missing import WORD_FOR_MISSING
 
 _MIN_ROWS = 20
 _MAX_EVENTS, _MAX_CLASSES, _MIN_TIMES = 6, 20, 10
@@ -129,6 +130,9 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
             found[name] = "time"
     n_binary = sum(len(each) == 2 for each in distinct.values())
     alone = n_binary <= max(2, len(names) / 4) and _PEOPLE.isdisjoint(words.get(last, ()))
+    # "Not applicable" may be the third of its values.
+    words_asked = (doubt for doubt in seen.doubts if doubt.code == WORD_FOR_MISSING.code)
+    alone = alone and last not in {doubt.column for doubt in words_asked}
     if not found and last in free and len(distinct[last]) == 2 and alone:
         found[last] = "last"
     return {name: found[name] for name in names if name in found}
