@@ -21,7 +21,7 @@ from pckid.acquisition import NextCell, next_cells
 from pckid.blocks.datasets import DatasetRows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
-from pckid.frontends.cases import prepare_table
+from pckid.frontends.cases import prepare_advised, prepare_table
 from pckid.frontends.cli.messages import (
     holding_notes,
     note,
@@ -150,7 +150,7 @@ def _open(
     columns = replace(columns, drop=(*columns.drop, *given.outcomes))
     if columns.take_advice:
         with suppress(ValueError, click.UsageError):
-            advised = prepare_table(table, columns)
+            advised = prepare_advised(table, columns, can_group=not given.outcomes)
             _use_columns(estimator, advised, given)
             if (np.fmax.reduce(advised.X) > np.fmin.reduce(advised.X)).any() or advised.stops:
                 return advised, None

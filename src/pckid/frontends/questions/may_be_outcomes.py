@@ -11,6 +11,7 @@ from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix, drop_column
 from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.names import CLASSES, EVENTS, FOLLOW_UPS, IDS, list_words, split_name
+from pckid.frontends.questions.places import PLACES
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
 from pckid.frontends.questions.word_for_missing import WORD_FOR_MISSING
 
@@ -103,8 +104,9 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
     values = {name: seen.values(name)[np.isfinite(seen.values(name))] for name in names}
     distinct = {name: np.unique(some) for name, some in values.items()}
     words = {name: split_name(name) for name in names}
-    # It was asked whether sparse values are known groups: that is the same question.
-    asked = {doubt.column for doubt in seen.doubts if doubt.code == KNOWN_GROUPS.code}
+    # Whether sparse values are known groups is the same question; what a place is, is no other.
+    codes = KNOWN_GROUPS.code, PLACES.code
+    asked = {name for each in seen.doubts if each.code in codes for name in each.columns}
     aside = asked | seen.rules.kept | seen.rules.categorical  # or said what it is
     free = [name for name in names if name not in aside and len(distinct[name]) > 1]
     last = seen.table.names[-1]
