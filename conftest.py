@@ -45,6 +45,20 @@ def golden(request):
     return Golden(request.path, request.node.originalname)
 
 
+@pytest.fixture
+def without_safetensors(monkeypatch):
+    """Hide the package for the arrays of model files, as where it is not installed."""
+    for name in ("safetensors", "safetensors.numpy"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+@pytest.fixture(params=["package", "own"])
+def tensor_reader(request):
+    """Read model files with the package for their arrays, and without it."""
+    if request.param == "own":
+        request.getfixturevalue("without_safetensors")
+
+
 @pytest.fixture(scope="session")
 def components_sought_once():
     """Look for Streamlit's components in all installed packages once, not for each page tested."""

@@ -24,9 +24,9 @@ import numpy as np
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-import pckid.cluster
 import pckid.ensemble.base
 import pckid.ensemble.members
+import pckid.estimator
 import pckid.mixture.em
 import pckid.spectral.clustering
 from benchmarks.images import images, needed_operations, papers
@@ -68,7 +68,7 @@ def ceilings(size: int) -> tuple[float, float]:
 # Steps of a fit: what the page calls them, and where they are called from. Those of the ensemble
 # are parts of it.
 STEPS: list[tuple[str, Any, str]] = [
-    ("check the table", pckid.cluster.PCKID, "_check_table"),
+    ("check the table", pckid.estimator.PCKID, "_check_table"),
     ("draw the rows to learn from", pckid.ensemble.base, "draw_sample"),
     ("ensemble", pckid.ensemble.base, "train"),
     ("ensemble: draw rows, on the host", pckid.ensemble.members, "draw_keys"),
@@ -84,11 +84,11 @@ STEPS: list[tuple[str, Any, str]] = [
     ("calibration of the memberships", pckid.spectral.clustering, "calibrate_membership"),
     ("coordinates of the rows to learn from", pckid.spectral.clustering, "project"),
     ("their coordinates and outlier scores", pckid.spectral.clustering, "project_and_score"),
-    ("standardise all rows", pckid.cluster, "standardise"),
-    ("coordinates and outlier scores of all rows", pckid.cluster, "project_and_score"),
-    ("nearest centres", pckid.cluster, "assign"),
-    ("profiles", pckid.cluster, "profile_clusters"),
-    ("summary of the rows", pckid.cluster, "summarise_rows"),
+    ("standardise all rows", pckid.estimator, "standardise"),
+    ("coordinates and outlier scores of all rows", pckid.estimator, "project_and_score"),
+    ("nearest centres", pckid.estimator, "assign"),
+    ("profiles", pckid.estimator, "profile_clusters"),
+    ("summary of the rows", pckid.estimator, "summarise_rows"),
 ]
 
 

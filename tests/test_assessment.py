@@ -448,7 +448,9 @@ class TestRuns:
     def test_a_run_is_what_a_fit_by_its_seed_decides(self, edge, chosen):
         run = chosen.choice_.runs[1]
         model = PCKID("auto", n_runs=1, random_state=0, n_jobs=1)
-        alone = decide(model, model._draw(edge, **model._needs()), 1, DecisionPlan(max_null=36))
+        alone = decide(
+            model, model._draw(edge, **model._sampling_minimums()), 1, DecisionPlan(max_null=36)
+        )
         assert (alone.run.p_value, alone.run.answer) == (run.p_value, run.answer)
         assert alone.training.drawn.sample.entropy == run.seed
 

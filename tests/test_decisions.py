@@ -146,13 +146,13 @@ def test_every_answer_does_something(doubts):
 
 def test_a_word_for_missing_is_a_category_if_so_answered():
     rows = [f"{('NA', 'EU', 'AS')[i % 3]},{i * 7 % 11}" for i in range(60)]
-    (doubt,) = inspect("region,size", *rows).problems
+    (doubt,) = inspect("region,size", *rows).doubts
     _, (_, fixes) = list_answers(doubt)
     told = ColumnOptions().with_fixes(decisions.of_cells(fixes))
     table = Upload("t.csv", "\n".join(["region,size", *rows]).encode()).open()
     found = inspect_table(table, told)
     assert dict(found.columns[0].common) == {"NA": 20, "EU": 20, "AS": 20}
-    assert found.problems == ()
+    assert found.doubts == ()
 
 
 def test_nothing_is_asked_about_a_column_that_an_answer_left_out(doubts):
@@ -203,13 +203,13 @@ def test_spellings_can_be_joined_and_one_of_two_columns_left_out():
         for i in range(40)
     ]
     found = inspect("sex,size,double,other", *rows)
-    offers = {doubt.code: list_answers(doubt) for doubt in found.problems}
+    offers = {doubt.code: list_answers(doubt) for doubt in found.doubts}
     label, fixes = offers["spelling variants"][0]
     assert label == "Take as one"
     told = ColumnOptions().with_fixes(decisions.of_cells(fixes))
     assert told.ignore_case
     assert "spelling variants" not in {
-        d.code for d in inspect("sex,size,double,other", *rows, ignore_case=True).problems
+        d.code for d in inspect("sex,size,double,other", *rows, ignore_case=True).doubts
     }
     (_, nothing), (label, drops) = offers["same order"]
     assert nothing == ()
@@ -227,7 +227,7 @@ def test_the_head_counts_the_rows_that_are_used_and_names_those_left_out():
 def test_known_groups_can_be_kept_compared_or_used():
     def offers(cells):
         lines = [f"{i * i % 97}.5,{cells[i % 2] if i < 10 else ''}" for i in range(100)]
-        (doubt,) = inspect("size,seg", *lines).problems
+        (doubt,) = inspect("size,seg", *lines).doubts
         return [fixes for _, fixes in list_answers(doubt)]
 
     three = [(Fix("known", "seg", "seg"),), (Fix("labels", "seg", "seg"),)]

@@ -57,17 +57,17 @@ def test_the_catalogue_of_files_gives_what_it_gave(name, paths):
             given += flags if isinstance(each, bool) else [*flags, str(each)]
     shown = json.loads(CliRunner().invoke(shell, ["inspect", str(path), *given, "--json"]).stdout)
     doubts = sorted(
-        (problem["kind"], column["name"], problem["stops"])
+        (doubt["kind"], column["name"], doubt["stops"])
         for column in shown["columns"]
-        for problem in column["problems"]
+        for doubt in column["problems"]
     )
-    problems = prepare(table, options).problems
-    assert doubts == sorted((each.code, each.column, each.stops) for each in problems)
+    stored = prepare(table, options).doubts
+    assert doubts == sorted((each.code, each.column, each.stops) for each in stored)
     # Python: the columns, or an error that holds the same doubts.
     if any(doubt.endswith("(stops)") for doubt in expected["doubts"]):
         with pytest.raises(UndecidedError) as refused:
             read_table(path, **options_of(name))
-        assert [each[:2] for each in refused.value.problems] == [each[:2] for each in problems]
+        assert [each[:2] for each in refused.value.problems] == [each[:2] for each in stored]
     else:
         frame = read_table(path, **options_of(name)).frame
         assert list(frame.columns) == list(expected["columns"])

@@ -124,7 +124,9 @@ def load_one(path, content, capsys):
 
 
 @pytest.mark.parametrize("kind", ["mutated", "signed", "flipped", "replaced"])
-def test_changed_model_files_are_refused_by_our_own_error_or_work(kind, tmp_path, capsys):
+def test_changed_model_files_are_refused_by_our_own_error_or_work(
+    kind, tmp_path, capsys, tensor_reader
+):
     change = {"flipped": flip, "replaced": replace_values}.get(kind, mutate)
     contents = [path.read_bytes() for path in MODELS]
     ends = Counter()

@@ -17,7 +17,7 @@ from safetensors.numpy import save as write_tensors
 
 import pckid
 from pckid.frontends.cli.exit_codes import run_command
-from pckid.modelfile import FORMAT, container, describe_model, load_with_description
+from pckid.modelfile import FORMAT, container, describe_model, load_with_description, tensors
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4)) + 4 * (np.arange(60) % 3)[:, None]
@@ -583,7 +583,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_hostile_headers_are_refused_without_cost(tmp_path, name):
+def test_hostile_headers_are_refused_without_cost(tmp_path, name, tensor_reader):
     path = tmp_path / "m"
     path.write_bytes(BOMBS[name])
     tracemalloc.start()
@@ -594,3 +594,42 @@ def test_hostile_headers_are_refused_without_cost(tmp_path, name):
     finally:
         tracemalloc.stop()
     assert peak < 2 * len(BOMBS[name]) + (1 << 24)
+
+
+def test_models_are_the_same_without_the_package_for_their_format(saved, without_safetensors):
+    assert container.pack(*unsigned(saved.read_bytes())) == saved.read_bytes()
+    model, file = pckid.load(saved), io.BytesIO()
+    pckid.save(model, file)
+    assert len(file.getvalue()) > 1000
+    # Indices of 32 bits, as other machines have them, are stored as all others are.
+    model._kernel = model._kernel._replace(
+        scaling=model._kernel.scaling._replace(
+            kept=model._kernel.scaling.kept.astype(np.int32),
+        )
+    )
+    narrow = io.BytesIO()
+    pckid.save(model, narrow)
+    assert narrow.getvalue() == file.getvalue()
+
+
+def unsigned(content):
+    description, arrays = container.unpack(content)
+    del description["sha256"]
+    return description, arrays
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_arrays_are_written_and_read_as_the_package_does(seed):
+    random = np.random.default_rng(seed)
+    named = {
+        f"{'éa☃'[number % 3]}{number}": random.integers(0, 2, random.integers(0, 4, 2)).astype(kind)
+        for number, kind in enumerate(random.choice(["?", *"bBhHiIlLefd"], random.integers(5)))
+    }
+    texts = {"pckid": '{"a": "\u2603"}'}
+    content = write_tensors(named, texts)
+    assert tensors.compose(named, texts) == content
+    found = tensors.parse(content)
+    assert found.keys() == named.keys()
+    for name, array in read_tensors(content).items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)

@@ -112,3 +112,12 @@ def test_a_tag_is_released_if_the_package_and_the_changelog_have_its_version(ver
         wanted = pattern.replace("${GITHUB_REF_NAME#v}", version).replace('\\"', '"')
         found = re.search(wanted, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
         assert bool(found) == (version == pckid.__version__)
+
+
+def test_a_table_that_needs_pyarrow_says_so(monkeypatch):
+    monkeypatch.delitem(vars(pckid), "read_table", raising=False)
+    for name in [each for each in sys.modules if each.startswith("pckid.frontends")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'pckid\[tables\]'"):
+        pckid.read_table("t.csv")

@@ -59,9 +59,9 @@ def test_a_problem_of_many_columns_is_one_sentence():
         Doubt("text among numbers", word, (1,), data, (take_as_missing(word),))
         for word in ("low", "x")
     ]
-    groups = list(wording.group_problems([limits[0], *free, *texts, *limits[1:]]))
+    groups = list(wording.group_doubts([limits[0], *free, *texts, *limits[1:]]))
     assert groups == [limits, free, [texts[0]], [texts[1]]]
-    assert len(wording.write_problems([*limits, *free, *texts], SHELL)) == 4
+    assert len(wording.write_doubts([*limits, *free, *texts], SHELL)) == 4
 
 
 def test_a_row_that_is_to_go_is_not_asked_for_its_number():

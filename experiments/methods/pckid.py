@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from experiments.methods import method
 from pckid._utils.arrays import to_numpy
-from pckid.cluster import PAPER_SETTING, PCKID
+from pckid.estimator import PAPER_SETTING, PCKID
 
 DEFAULT: dict[str, Any] = {"n_inits": 10, "max_components": "auto", "kmeans_n_init": 100}
 _PAPER: dict[str, Any] = {**PAPER_SETTING, "kmeans_n_init": 100}

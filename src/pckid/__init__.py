@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pckid import series as series
     from pckid.acquisition import next_cells
     from pckid.assessment import assess
-    from pckid.cluster import PCKID
+    from pckid.estimator import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import cluster_tree, explain, nest_clusters
     from pckid.frontends.frames import read_table
@@ -76,7 +76,7 @@ __all__ = [
 # Names are imported when they are first used: the command line starts in a fraction of the time
 # that scikit-learn takes to load.
 _HOMES = {
-    "PCKID": "pckid.cluster",
+    "PCKID": "pckid.estimator",
     "ClusterLimitWarning": "pckid.input.warnings",
     "EmptyClusterWarning": "pckid.input.warnings",
     "EmptyRowWarning": "pckid.input.warnings",
@@ -115,7 +115,15 @@ def __getattr__(name: str) -> Any:
         return import_module(f"pckid.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'pckid' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    try:
+        value = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        raise ImportError(
+            f"{name} needs pyarrow: python -m pip install 'pckid[tables]'. Without it, give fit a "
+            "table that pandas has read."
+        ) from None
     globals()[name] = value
     return value
 

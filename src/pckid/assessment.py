@@ -22,7 +22,7 @@ from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, 
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
-from pckid.input.table import logs_as_scaled, standardise_at_home
+from pckid.input.table import logs_as_scaled, standardise_on_model_device
 from pckid.input.validation import column_name, unordered_mask
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
@@ -410,7 +410,7 @@ def assess_rows(
             evidence = _gather_evidence(estimator, table, own, effort)
     if estimator._kernel.scaling.factors is not None:
         levels = levels.in_wide_tables()
-    groups = None if arrangement is None else arrangement.groups
+    groups = None if arrangement is None else arrangement.together
     in_order = arrangement is None and whole
     return Assessment(
         n_clusters=n_clusters,
@@ -574,7 +574,7 @@ def _find_again(
     if table.arrangement is not None:
         block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
         placed = table.arrangement.take(judged)
-        if placed.groups is not None or block > 0:
+        if placed.together is not None or block > 0:
             together = placed.blocks(block, pace)
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
@@ -620,7 +620,7 @@ def _cluster_again(
     kernel = estimator._kernel
     # The rows hold logarithms already.
     scaling = kernel.scaling._replace(shifts=None)
-    here = standardise_at_home(values, scaling, kernel.dtype)
+    here = standardise_on_model_device(values, scaling, kernel.dtype)
     return cluster_by_numbers(kernel, estimator.embedding, here, numbers, jobs)
 
 

@@ -22,7 +22,7 @@ from pckid.describe.rows import (
 )
 from pckid.describe.tree import ClusterTree, grow_tree
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
-from pckid.input.table import Table
+from pckid.input.table import StandardisedRows
 from pckid.spectral.assignment import assign
 from pckid.spectral.clustering import cluster_by_numbers
 from pckid.spectral.membership import DOUBTFUL
@@ -303,7 +303,7 @@ def cluster_tree(estimator: Any, X: Any, *, max_rows: int = MAX_ROWS) -> Cluster
 
 
 def mean_kernel(
-    kernel: Kernel, table: Table, labels: np.ndarray, n_clusters: int, jobs: int
+    kernel: Kernel, table: StandardisedRows, labels: np.ndarray, n_clusters: int, jobs: int
 ) -> np.ndarray:
     """Average the kernel between each row and the rows of each cluster, without forming it.
 

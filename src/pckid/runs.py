@@ -148,7 +148,7 @@ def judge_rows(
     """
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
-    drawn = model._draw(X, **model._needs(), arrangement=arrangement)
+    drawn = model._draw(X, **model._sampling_minimums(), arrangement=arrangement)
     plan = plan._replace(n_inits=estimator._n_starts)
     return decide_by_runs(model, drawn, n_runs, plan, gaps_of)
 

@@ -16,7 +16,7 @@ def test_all_advice_is_taken_and_what_it_brings_to_light():
     table, state = Upload("t.csv", "\n".join(lines).encode()).open(), TableState()
 
     def find():
-        return inspect_table(table, ColumnOptions().with_fixes(state.fixes)).problems
+        return inspect_table(table, ColumnOptions().with_fixes(state.fixes)).doubts
 
     # The widgets' own values are those of a page.
     with pytest.MonkeyPatch.context() as patch:

@@ -114,7 +114,7 @@ def test_dates_of_either_order_are_asked_about():
     upload = Upload("t.csv", "\n".join(["day,x", *rows]).encode())
     with pytest.raises(UndecidedError) as raised:
         run(upload, dates=("day=use",))
-    assert [problem.code for problem in raised.value.problems] == ["ambiguous dates"]
+    assert [doubt.code for doubt in raised.value.problems] == ["ambiguous dates"]
 
 
 def test_columns_that_a_table_lacks_are_missing_if_that_is_said(result):

@@ -236,7 +236,7 @@ def advice_on(pckid, tmp_path, name, cells):
     rows = [f"{cell},{number / 7:.3f}" for number, cell in enumerate(cells)]
     (tmp_path / "t.csv").write_text("\n".join([f"{name},x", *rows]))
     inspected = pckid("inspect", "t.csv")
-    return [problem.code for problem in inspected.told(*QUESTIONS) if problem.column == name]
+    return [doubt.code for doubt in inspected.told(*QUESTIONS) if doubt.column == name]
 
 
 def test_codes_that_rows_share_are_pointed_out(pckid, tmp_path):

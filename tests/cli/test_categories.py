@@ -76,8 +76,8 @@ def test_text_where_the_model_knows_numbers_is_refused(pckid, mixed):
     (mixed / "new.csv").write_text("x,colour,code,group\nhigh,red,3,g1\n")
     done = pckid("predict", "m", "new.csv")
     assert done.code == 3
-    problem = done.only_told("text among numbers")
-    assert (problem.column, problem.data["example"]) == ("x", "high")
+    doubt = done.only_told("text among numbers")
+    assert (doubt.column, doubt.data["example"]) == ("x", "high")
 
 
 def test_texts_too_many_for_categories_are_refused(pckid, tmp_path):
@@ -85,8 +85,8 @@ def test_texts_too_many_for_categories_are_refused(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("x,notes\n" + "\n".join(rows))
     done = pckid("cluster", "t.csv", "-k", "2")
     assert done.code == 3
-    problem = done.only_told("too many categories")
-    assert (problem.column, problem.data["n_distinct"]) == ("notes", 300)
+    doubt = done.only_told("too many categories")
+    assert (doubt.column, doubt.data["n_distinct"]) == ("notes", 300)
     assert "--drop" in done.err
 
 

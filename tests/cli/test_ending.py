@@ -73,8 +73,8 @@ def test_open_questions_are_counted(pckid, golden):
 
 
 def test_several_open_questions_are_said_in_the_plural(golden):
-    problem = Doubt("outlier", "a", data={"value": "1e+09"})
-    golden(list_questions([problem, problem._replace(column="b", fix=(drop_column("b"),))], SHELL))
+    doubt = Doubt("outlier", "a", data={"value": "1e+09"})
+    golden(list_questions([doubt, doubt._replace(column="b", fix=(drop_column("b"),))], SHELL))
     assert list_questions([], SHELL) == []
 
 

@@ -44,11 +44,12 @@ def test_a_map_lies_on_the_grid_of_its_image(pckid, stack, tmp_path, golden):
     assert (tmp_path / "again.tif").read_bytes() == (tmp_path / "map.tif").read_bytes()
 
 
-def test_the_report_is_of_the_pixels_drawn(pckid, stack, tmp_path):
+def test_the_report_has_the_map(pckid, stack, tmp_path):
     told = pckid("cluster", stack, "-k", 3, "--out", "map.tif", "--report", "r.html", *QUICK)
     assert told.code == 0, told.err
     page = (tmp_path / "r.html").read_text("utf-8")
-    assert "pixels. The map is in map.tif." in page
+    assert page.count('href="data:image/png') == 4
+    assert "24 × 30 pixels of 10 × 10 m" in page
     told = pckid("cluster", stack, "-k", 3, "--out", "map.tif", "--report", "r.txt", *QUICK)
     assert (told.code, "a report is HTML" in told.err) == (2, True)
 

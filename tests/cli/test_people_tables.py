@@ -117,8 +117,8 @@ def test_totals_of_some_columns_are_found(pckid, tmp_path):
 )
 def test_data_are_no_totals(tmp_path, rows):
     write(tmp_path / "t.csv", [HEADER, *rows])
-    problems = prepare(open_table(str(tmp_path / "t.csv"))).problems
-    assert "skip_last" not in {fix.option for each in problems for fix in each.fix}
+    doubts = prepare(open_table(str(tmp_path / "t.csv"))).doubts
+    assert "skip_last" not in {fix.option for each in doubts for fix in each.fix}
 
 
 def test_a_note_below_the_table_stops_until_it_is_skipped(pckid, tmp_path):
@@ -256,15 +256,15 @@ def test_measurements_that_are_not_one_number_are_recognised(tmp_path):
         for i in range(60)
     ]
     write(tmp_path / "t.csv", [[*names, "a", "b"], *rows], "\t")
-    problems = prepare(open_table(str(tmp_path / "t.csv"))).problems
-    found = {each.column: each for each in problems if each.stops}
+    doubts = prepare(open_table(str(tmp_path / "t.csv"))).doubts
+    found = {each.column: each for each in doubts if each.stops}
     assert found.keys() == set(names)
     for name, example in zip(names, rows[0], strict=False):
-        problem = found[name]
-        assert (problem.code, problem.rows) == ("text among numbers", (1,))
-        assert (problem.data["n_cells"], problem.data["example"]) == (60, example)
-        assert problem.fix == (drop_column(name),)
-        assert "not one plain number" in write_evidence(problem)
+        doubt = found[name]
+        assert (doubt.code, doubt.rows) == ("text among numbers", (1,))
+        assert (doubt.data["n_cells"], doubt.data["example"]) == (60, example)
+        assert doubt.fix == (drop_column(name),)
+        assert "not one plain number" in write_evidence(doubt)
 
 
 def test_columns_of_lists_are_called_so(pckid, tmp_path):

@@ -20,7 +20,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.columns import kinds
 from pckid.columns.base import CategoryKind, Draws, Kind, NumberKind, Numbers
 from pckid.ensemble.imputation import complete_rows
-from pckid.input.table import Table, standardise
+from pckid.input.table import StandardisedRows, standardise
 from pckid.mixture import em, product
 
 FLOOR, PRIOR = 1e-2, 0.1
@@ -32,13 +32,13 @@ class Case(NamedTuple):
     # draw cells (n, ..) of the groups (n,); the table has them beside a number
     draw: Callable[[np.random.Generator, np.ndarray], Any]
     # the log-density of row i in component k
-    log_density: Callable[[Table, Any, int, int], float]
+    log_density: Callable[[StandardisedRows, Any, int, int], float]
     # the parameters (n_parameters,) of component k
     parameters: Callable[[Any, int], np.ndarray]
     # the same after a step, in which row i counts as much as gamma[i]
-    step: Callable[[Table, Any, int, np.ndarray], np.ndarray]
+    step: Callable[[StandardisedRows, Any, int, np.ndarray], np.ndarray]
     # how far row i deviates from component k
-    deviation: Callable[[Table, Any, int, int], float]
+    deviation: Callable[[StandardisedRows, Any, int, int], float]
     options: Mapping[str, Any] = MappingProxyType({})  # of a clusterer that takes it so
 
 
@@ -46,26 +46,28 @@ def numbers(shift: float = 3.0) -> Callable[[np.random.Generator, np.ndarray], n
     return lambda rng, group: shift * group + rng.normal(size=len(group))
 
 
-def gaussian_log_density(table: Table, params: Any, i: int, k: int) -> float:
+def gaussian_log_density(table: StandardisedRows, params: Any, i: int, k: int) -> float:
     spread = np.sqrt(params.covariances[0, k, 1])
     return norm.logpdf(table.values[i, 1], params.means[0, k, 1], spread)
 
 
-def square_over_variance(table: Table, params: Any, i: int, k: int) -> float:
+def square_over_variance(table: StandardisedRows, params: Any, i: int, k: int) -> float:
     return (table.values[i, 1] - params.means[0, k, 1]) ** 2 / params.covariances[0, k, 1]
 
 
 def surprise(log_density: Callable, chances: Callable) -> Callable[..., float]:
     """How much less probable a cell is than one drawn from the component, by its entropy."""
 
-    def deviation(table: Table, params: Any, i: int, k: int) -> float:
+    def deviation(table: StandardisedRows, params: Any, i: int, k: int) -> float:
         p = np.array(chances(table, params, k))
         return 1 - 2 * log_density(table, params, i, k) + 2 * float(np.sum(p * np.log(p)))
 
     return deviation
 
 
-def moments(table: Table, params: Any, k: int, gamma: np.ndarray, j: int) -> tuple[float, float]:
+def moments(
+    table: StandardisedRows, params: Any, k: int, gamma: np.ndarray, j: int
+) -> tuple[float, float]:
     """Average the values and squares of column j, a missing one as it was expected."""
     mean, variance = params.means[0, k, j], params.covariances[0, k, j]
     first = second = 0.0
@@ -76,28 +78,28 @@ def moments(table: Table, params: Any, k: int, gamma: np.ndarray, j: int) -> tup
     return first / gamma.sum(), second / gamma.sum()
 
 
-def gaussian_step(table: Table, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
+def gaussian_step(table: StandardisedRows, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
     first, second = moments(table, params, k, gamma, 1)
     return np.array([first, max(second - first**2, FLOOR)])
 
 
-def chance_of_higher(table: Table, params: Any, k: int, j: int) -> float:
+def chance_of_higher(table: StandardisedRows, params: Any, k: int, j: int) -> float:
     share = table.column_model.two_value_share[j]
     return share + params.means[0, k, j] * np.sqrt(share * (1 - share))
 
 
-def two_values_log_density(table: Table, params: Any, i: int, k: int) -> float:
+def two_values_log_density(table: StandardisedRows, params: Any, i: int, k: int) -> float:
     chance = chance_of_higher(table, params, k, 1)
     return float(np.log(chance if table.values[i, 1] > 0 else 1 - chance))
 
 
-def one_hot_log_density(table: Table, params: Any, i: int, k: int) -> float:
+def one_hot_log_density(table: StandardisedRows, params: Any, i: int, k: int) -> float:
     (held,) = [j for j in (1, 2, 3) if table.values[i, j] > 0]
     return float(np.log(chance_of_higher(table, params, k, held)))
 
 
 def shrunk_means(columns: tuple[int, ...]) -> Callable[..., np.ndarray]:
-    def step(table: Table, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
+    def step(table: StandardisedRows, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
         total = gamma.sum()
         found = [moments(table, params, k, gamma, j)[0] for j in columns]
         return np.array(found) * total / (total + PRIOR)
@@ -109,11 +111,11 @@ def two_chances(higher: float) -> tuple[float, float]:
     return higher, 1 - higher
 
 
-def category_log_density(table: Table, params: Any, i: int, k: int) -> float:
+def category_log_density(table: StandardisedRows, params: Any, i: int, k: int) -> float:
     return float(np.log(params.categories[0, k, table.codes[i, 0]]))
 
 
-def category_step(table: Table, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
+def category_step(table: StandardisedRows, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
     found = PRIOR * table.column_model.frequencies
     for i, weight in enumerate(gamma):
         code = table.codes[i, 0]
@@ -125,7 +127,9 @@ def codes(rng: np.random.Generator, group: np.ndarray) -> np.ndarray:
     return np.where(rng.random(len(group)) < 0.7, 2 * group, rng.integers(3, size=len(group)))
 
 
-def count_of(table: Table, params: Any, i: int, k: int) -> tuple[float, float, float, float]:
+def count_of(
+    table: StandardisedRows, params: Any, i: int, k: int
+) -> tuple[float, float, float, float]:
     """A count, the mean of all rows and of component k, and the dispersion."""
     model = table.column_model
     scale, mean = model.count_scale[1], model.count_mean[1]
@@ -133,7 +137,7 @@ def count_of(table: Table, params: Any, i: int, k: int) -> tuple[float, float, f
     return count, mean, expected, model.count_dispersion[1]
 
 
-def count_log_density(table: Table, params: Any, i: int, k: int) -> float:
+def count_log_density(table: StandardisedRows, params: Any, i: int, k: int) -> float:
     count, mean, expected, dispersion = count_of(table, params, i, k)
 
     def log_density(mu: float) -> float:
@@ -144,7 +148,7 @@ def count_log_density(table: Table, params: Any, i: int, k: int) -> float:
     return float(log_density(expected) - log_density(mean))
 
 
-def count_deviation(table: Table, params: Any, i: int, k: int) -> float:
+def count_deviation(table: StandardisedRows, params: Any, i: int, k: int) -> float:
     count, _, expected, dispersion = count_of(table, params, i, k)
     return (count - expected) ** 2 / (expected + dispersion * expected**2)
 
@@ -156,7 +160,7 @@ def level_scores(shares: np.ndarray) -> np.ndarray:
     return np.array(inside) / shares
 
 
-def ordinal_step(table: Table, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
+def ordinal_step(table: StandardisedRows, params: Any, k: int, gamma: np.ndarray) -> np.ndarray:
     shares = table.column_model.frequencies
     scores, free = level_scores(shares), PRIOR * shares
     for i, weight in enumerate(gamma):
@@ -253,17 +257,17 @@ def clusterer(name: str, **more: Any) -> PCKID:
     return PCKID(2, **{**setting, **CASES[name].options, **more})
 
 
-def read(name: str, frame: pd.DataFrame) -> Table:
+def read(name: str, frame: pd.DataFrame) -> StandardisedRows:
     return clusterer(name)._draw(frame).sample.table
 
 
-def mixture_of(table: Table, n_steps: int = 2) -> tuple[Any, Any]:
+def mixture_of(table: StandardisedRows, n_steps: int = 2) -> tuple[Any, Any]:
     stats = product.statistics(table)
     params = begin(product, stats, np.array([[0, 1, 7]]), FLOOR)
     return stats, steps(product, stats, params, n_steps, FLOOR)
 
 
-def has_cells(table: Table) -> np.ndarray:
+def has_cells(table: StandardisedRows) -> np.ndarray:
     return to_numpy(table.observed)[:, -1]
 
 
@@ -321,13 +325,13 @@ def test_likelihood_times_prior_never_falls(name):
         last, params = now, steps(product, stats, params, 1, FLOOR)
 
 
-def whole_log_density(table: Table, params: Any, k: int, j: int) -> float:
+def whole_log_density(table: StandardisedRows, params: Any, k: int, j: int) -> float:
     """The log-density of a count that is no whole number, but for what all components share."""
     count, _, mu, a = count_of(table, params, 0, k)
     return float(count * np.log(mu / (1 + a * mu)) - np.log1p(a * mu) / a)
 
 
-def log_prior(table: Table, params: Any) -> float:
+def log_prior(table: StandardisedRows, params: Any) -> float:
     """Add up what all rows' shares say of the probabilities of components."""
     model, total = table.column_model, 0.0
     if params.categories.shape[-1]:
@@ -394,7 +398,7 @@ def test_runs_alike_on_every_array_library(name, dtype, backend):
         close(to_numpy(theirs), to_numpy(mine), dtype, scale=100)
 
 
-def draw_cells(name: str, k: int, n: int) -> tuple[Table, Any, np.ndarray, np.ndarray]:
+def draw_cells(name: str, k: int, n: int) -> tuple[StandardisedRows, Any, np.ndarray, np.ndarray]:
     """Draw n rows from component k: numbers (n, d) and indicators (n, n_categories)."""
     table = read(name, table_of(name))
     _, params = mixture_of(table)
@@ -407,7 +411,7 @@ def draw_cells(name: str, k: int, n: int) -> tuple[Table, Any, np.ndarray, np.nd
     return table, params, kinds.draw_numbers(table.column_model, draws), drawn
 
 
-def one_category(table: Table, params: Any, k: int, n: int) -> np.ndarray:
+def one_category(table: StandardisedRows, params: Any, k: int, n: int) -> np.ndarray:
     """Draw the columns that hold a category together (n, 3): each row has exactly one."""
     chances = np.array([chance_of_higher(table, params, k, j) for j in (1, 2, 3)])
     held = np.random.default_rng(1).choice(3, size=n, p=chances)

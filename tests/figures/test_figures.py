@@ -1,10 +1,13 @@
 """A figure is described once: as SVG and drawn by matplotlib it says the same."""
 
+import base64
+import io
 import re
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from pckid.figures import draw
 from pckid.figures.colours import PALETTES, TINTS, style_sheet
@@ -17,10 +20,12 @@ from pckid.figures.marks import (
     Labels,
     Line,
     Panel,
+    Picture,
     choose_ticks,
     cluster_dots,
     nice_axis,
 )
+from pckid.figures.png import to_png
 from pckid.figures.svg import sign_path, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -188,3 +193,32 @@ def test_panels_stand_where_they_are_placed():
     axes = draw.draw_figure(figure)
     box = axes[1].get_position()
     np.testing.assert_allclose([box.x0, box.y0, box.width], [120 / 220, 0, 100 / 220], atol=1e-9)
+
+
+@pytest.mark.parametrize("n_colours", [3, 256, 2000])
+def test_a_png_holds_its_pixels(n_colours):
+    rng = np.random.default_rng(0)
+    colours = rng.integers(0, 256, (n_colours, 4), dtype=np.uint8)
+    pixels = colours[rng.integers(0, n_colours, (50, 70))]
+    found = Image.open(io.BytesIO(to_png(pixels)))
+    assert found.mode == ("RGBA" if n_colours > 256 else "P")
+    np.testing.assert_array_equal(np.asarray(found.convert("RGBA")), pixels)
+
+
+def test_a_picture_stands_where_its_axes_say():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    pixels = np.zeros((2, 3, 4), np.uint8)
+    mark = Picture(pixels, 1, 4, 0, 2)
+    panel = Panel([mark], Axis(0, 5), Axis(4, 0), 108, 88)
+    (image,) = re.findall(r"<image[^>]*>", Figure.of(panel).to_svg())
+    assert 'x="24" y="4" width="60" height="40"' in image
+    held = re.search(r'href="data:image/png;base64,([^"]+)"', image)[1]
+    assert Image.open(io.BytesIO(base64.b64decode(held))).size == (3, 2)
+    _, ax = plt.subplots()
+    draw.draw_panel(panel, ax)
+    assert ax.images[0].get_extent() == [1, 4, 2, 0]
+    assert ax.get_ylim() == (4, 0)

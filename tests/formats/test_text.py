@@ -255,14 +255,14 @@ def test_rows_are_left_out_by_the_numbers_that_doubts_give(tmp_path):
     lines = [f"{i % 7}.5,{i * i % 11}" for i in range(1, 41)]
     lines[3], lines[8] = "North,3", "All of it,"
     path.write_text("\n".join(["a,b", *lines]))
-    [doubt] = prepare(open_table(str(path))).problems
+    [doubt] = prepare(open_table(str(path))).doubts
     assert (doubt.code, doubt.data["rows"]) == ("text among numbers", [5, 10])
     one = prepare(open_table(str(path), ReadOptions(drop_rows=("5",))))
-    assert (one.table.n_rows, one.problems[0].data["rows"]) == (39, [10])
-    assert one.problems[0].data["where"] == "line 10"
+    assert (one.table.n_rows, one.doubts[0].data["rows"]) == (39, [10])
+    assert one.doubts[0].data["where"] == "line 10"
     both = prepare(open_table(str(path), ReadOptions(drop_rows=("5", "10"))))
     kept = [float(line.split(",")[0]) for i, line in enumerate(lines) if i not in (3, 8)]
-    assert (both.problems, both.X[:, 0].tolist()) == ((), kept)
+    assert (both.doubts, both.X[:, 0].tolist()) == ((), kept)
     for wrong in ("0", "1", "42", "x"):
         with pytest.raises(OptionError):
             open_table(str(path), ReadOptions(drop_rows=(wrong,)))
@@ -273,9 +273,9 @@ def test_the_lines_of_a_text_count_its_title_names_blank_lines_and_breaks_in_cel
     numbers = [f"{i}.5,{i * i % 7}" for i in range(9)]
     path.write_text("\n".join(["a title", "", "a,b", *numbers, "", '"1\n.5",2', "3,x", "", ""]))
     found = prepare(open_table(str(path)))
-    assert [doubt.data["where"] for doubt in found.problems] == ["line 14", "line 16"]
+    assert [doubt.data["where"] for doubt in found.doubts] == ["line 14", "line 16"]
     skipped = prepare(open_table(str(path), ReadOptions(skip_below=2)))
-    assert [doubt.data["where"] for doubt in skipped.problems] == ["line 14", "line 16"]
+    assert [doubt.data["where"] for doubt in skipped.doubts] == ["line 14", "line 16"]
 
 
 def test_rows_of_a_sheet_are_left_out_by_its_own_numbers(tmp_path):
@@ -286,7 +286,7 @@ def test_rows_of_a_sheet_are_left_out_by_its_own_numbers(tmp_path):
             [["a title"], [], ["a", "b"], [1, 2], [], ["North", 3], [4, 5]]
         ):
             sheet.write_row(row, 0, cells)
-    [doubt] = prepare(open_table(str(path))).problems
+    [doubt] = prepare(open_table(str(path))).doubts
     assert (doubt.data["rows"], doubt.data["where"]) == ([6], "row 6 of the sheet")
     left = open_table(str(path), ReadOptions(drop_rows=("6",)))
     assert left.data.column("b").to_pylist() == [2, 5]

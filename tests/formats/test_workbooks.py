@@ -587,7 +587,7 @@ def test_number_cells_do_not_tell_how_texts_are_written(tmp_path, texts, numbers
         sheet.write_column(0, 1, ["sat", 0.95, 0.5, "97%", "91%", "90%"])
     found = prepare(open_table(str(path)), ColumnOptions(columns=("k",), numbers=numbers))
     if isinstance(expected, str):
-        assert [problem.code for problem in found.problems] == [expected]
+        assert [doubt.code for doubt in found.doubts] == [expected]
     else:
         assert found.X[:, 0].tolist() == expected
     with (tmp_path / "out.csv").open("wb") as file:

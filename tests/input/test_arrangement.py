@@ -27,7 +27,7 @@ def test_nothing_given_leaves_the_table_alone():
 def test_arrays_are_positions(positions):
     _, found, names = split_arrangement(X, positions)
     np.testing.assert_array_equal(found.positions[:, 0], range(6))
-    assert (found.groups, found.unit, names) == (None, "", ())
+    assert (found.together, found.unit, names) == (None, "", ())
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "numpy", "python"])
@@ -49,7 +49,7 @@ def test_columns_that_are_named_are_no_features():
     kept, found, names = split_arrangement(table, "when", "who")
     assert list(kept.columns) == ["a", "b"]
     assert names == ("when", "who")
-    assert found.groups.tolist() == [0, 0, 1, 1, 2, 2]
+    assert found.together.tolist() == [0, 0, 1, 1, 2, 2]
     distances = found.distances(np.arange(6), np.arange(6))
     assert distances[0, 1] == 1
     assert np.isinf(distances[1, 2])

@@ -21,7 +21,7 @@ from pckid.frontends.options import drop_column, pick_options
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions import list_answers, write_advice
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
-from pckid.frontends.wording import group_problems
+from pckid.frontends.wording import group_doubts
 
 CLUSTER = shell.commands["cluster"]
 STORED_NAMES = json.loads(STORED.read_text("utf-8"))
@@ -82,9 +82,9 @@ def given_for(name):
 @pytest.mark.parametrize("name", STORED_NAMES)
 def test_all_that_is_advised_is_accepted_and_settles_it(name, paths):
     table, options = open_stored(paths[name], name)
-    for doubt, *_ in group_problems(prepare(table, options).problems):
+    for doubt, *_ in group_doubts(prepare(table, options).doubts):
         for advised in list_advice(doubt):
-            left = read_with(paths[name], f"{given_for(name)} {advised}").problems
+            left = read_with(paths[name], f"{given_for(name)} {advised}").doubts
             same = [each for each in left if (each.code, each.data) == (doubt.code, doubt.data)]
             assert not any(set(doubt.columns) & set(each.columns) for each in same), advised
 
@@ -101,4 +101,4 @@ def test_the_command_of_inspect_does_what_yes_does(name, paths):
     found = read_with(paths[name], arguments)
     assert found.names == advised.names
     np.testing.assert_array_equal(found.X, advised.X)
-    assert not any(each.fix or each.code == REPEATED_IDS.code for each in found.problems)
+    assert not any(each.fix or each.code == REPEATED_IDS.code for each in found.doubts)

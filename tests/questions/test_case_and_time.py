@@ -79,6 +79,6 @@ def test_that_a_number_is_a_time_its_name_says(tmp_path, case, time, is_asked, i
     lines = [f"{i:.0f},{t + 1:.0f},{x},{y}" for i, t, (x, y) in cells]
     path.write_text("\n".join([f"{case},{time},cover,height", *lines]))
     table = open_table(str(path))
-    asked = [each for each in prepare(table).problems if each.code == "repeated ids"]
+    asked = [each for each in prepare(table).doubts if each.code == "repeated ids"]
     assert [(each.column, each.data["time"]) for each in asked] == [(case, time)] * is_asked
     assert (prepare_advised(table, ColumnOptions()).series is not None) == is_grouped

@@ -37,7 +37,7 @@ def test_an_id_gets_no_logarithms(tmp_path):
     lines = [f"{i:.0f},{i:.0f}" for i in tail]
     for name, told in (("hospitalID", []), ("income", ["income"])):
         (tmp_path / "t.csv").write_text("\n".join([f"{name},x", *lines]))
-        found = prepare(open_table(str(tmp_path / "t.csv"))).problems
+        found = prepare(open_table(str(tmp_path / "t.csv"))).doubts
         tails = [each.columns for each in found if each.code == "long tails"]
         assert tails == [(*told, "x")]
 
@@ -77,10 +77,10 @@ def test_they_are_told_once_and_left_to_the_user(tmp_path):
     ]
     (tmp_path / "t.csv").write_text("\n".join(["awake,sleep,bodywt", *rows]))
     found = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(take_advice=True))
-    assert [(p.code, p.data) for p in found.problems] == [
+    assert [(p.code, p.data) for p in found.doubts] == [
         ("long tails", {"columns": ["bodywt"]}),
         ("same order", {"pairs": [("awake", "sleep", -1.0)]}),
     ]
     assert (found.names, found.stops) == (("awake", "sleep", "bodywt"), False)
     alone = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(drop=("sleep",)))
-    assert [p.code for p in alone.problems] == ["long tails"]
+    assert [p.code for p in alone.doubts] == ["long tails"]

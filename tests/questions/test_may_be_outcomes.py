@@ -20,7 +20,7 @@ def ask(tmp_path, columns, **options):
     ]
     (tmp_path / "t.csv").write_text("\n".join(rows), "utf-8")
     found = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(**options))
-    return [each for each in found.problems if each.code == OUTCOMES.code]
+    return [each for each in found.doubts if each.code == OUTCOMES.code]
 
 
 @pytest.mark.parametrize(

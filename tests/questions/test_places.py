@@ -18,7 +18,7 @@ def find_places(tmp_path, places, names=("row", "col"), others=2, options=None):
     header = ",".join([*names, *(f"band{j}" for j in range(others))])
     (tmp_path / "a.csv").write_text("\n".join([header, *lines]))
     prepared = prepare(open_table(str(tmp_path / "a.csv")), options or ColumnOptions())
-    found = [problem for problem in prepared.problems if problem.code == "places"]
+    found = [doubt for doubt in prepared.doubts if doubt.code == "places"]
     return (found[0] if found else None), prepared.names
 
 

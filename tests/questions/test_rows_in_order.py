@@ -14,7 +14,7 @@ def ask(tmp_path, values, options=None, **columns):
     frame = pd.DataFrame(values, columns=[f"v{j}" for j in range(values.shape[1])])
     frame.assign(**columns).to_csv(tmp_path / "a.csv", index=False)
     prepared = prepare(open_table(str(tmp_path / "a.csv")), options or ColumnOptions())
-    asked = next((p for p in prepared.problems if p.code == "rows in order"), None)
+    asked = next((p for p in prepared.doubts if p.code == "rows in order"), None)
     if asked is None:
         return None
     # What is left out in any case is not offered to be left out.

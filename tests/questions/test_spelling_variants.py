@@ -14,7 +14,7 @@ def test_spellings_are_joined_on_request(tmp_path):
     rows = [f"{cell},{x:.3f}" for cell, x in zip(cells, NORMAL, strict=False)]
     (tmp_path / "t.csv").write_text("\n".join(["sex,x", *rows]))
     table = open_table(str(tmp_path / "t.csv"))
-    (asked,) = prepare(table).problems
+    (asked,) = prepare(table).doubts
     assert (asked.code, [fix[:2] for fix in asked.fix]) == (
         "spelling variants",
         [("ignore_case", True)],
@@ -25,5 +25,5 @@ def test_spellings_are_joined_on_request(tmp_path):
     assert [n.data["texts"] for n in found.notes if n.code == "spellings_joined"] == [
         {"f": "F", "m": "M"}
     ]
-    assert [p.fix for p in found.problems] == [()]  # "M" and "male" are left
+    assert [p.fix for p in found.doubts] == [()]  # "M" and "male" are left
     assert prepare(table, ColumnOptions(take_advice=True)).counts == found.counts

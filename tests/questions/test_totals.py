@@ -14,7 +14,7 @@ def ask(tmp_path, rows, **options):
     lines = [",".join(map(str, row)) for row in [["name", "a", "b"], *rows]]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
     found = prepare(open_table(str(tmp_path / "t.csv")), ColumnOptions(**options))
-    return [each for each in found.problems if each.code == "extra rows"]
+    return [each for each in found.doubts if each.code == "extra rows"]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_total_among_the_names_of_a_column_of_numbers_is_asked_about_once(tmp_
     rows = [[i, i % 7 + 1.5, (i * 5) % 11 + 2] for i in range(5, 25)]
     (tmp_path / "t.csv").write_text("")
     (asked,) = ask(tmp_path, [*rows, ["Total", "", 9]])
-    found = prepare(open_table(str(tmp_path / "t.csv"))).problems
+    found = prepare(open_table(str(tmp_path / "t.csv"))).doubts
     assert [each.code for each in found if each.stops] == ["extra rows"]
     assert asked.fix == (Fix("skip_last", 1),)
 

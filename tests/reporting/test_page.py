@@ -77,7 +77,7 @@ def test_the_policy_allows_these_scripts_and_styles_and_nothing_else(page, outli
     style = re.search("<style>(.*?)</style>", page, re.DOTALL).group(1)
     own = {"default-src", "script-src", "style-src", "img-src", "base-uri", "form-action"}
     assert rules.keys() == own
-    assert rules["img-src"] == "blob:"  # of a figure that the page saves as PNG
+    assert rules["img-src"] == "blob: data:"  # of a figure that the page saves as PNG
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
     assert rules["script-src"].split() == [digest(script) for script in scripts]
     assert len(scripts) == 1

@@ -19,7 +19,7 @@ def table(distance, n_samples=120):
 
 def trained(X, n_inits=None):
     model = PCKID(3, **HOW, n_inits=4)
-    return model, model._train(model._draw(X, **model._needs()), n_inits)
+    return model, model._train(model._draw(X, **model._sampling_minimums()), n_inits)
 
 
 def test_halves_agree_on_clear_clusters_alone():

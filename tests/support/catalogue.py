@@ -48,10 +48,10 @@ def describe(prepared):
     }
     doubts = [
         " ".join(filter(None, [
-            problem.code, f"[{problem.column}]", as_arguments(pairs_of(problem.fix)),
-            "(stops)" * problem.stops,
+            doubt.code, f"[{doubt.column}]", as_arguments(pairs_of(doubt.fix)),
+            "(stops)" * doubt.stops,
         ]))
-        for problem in prepared.problems
+        for doubt in prepared.doubts
     ]  # fmt: skip
     return {
         "columns": columns,

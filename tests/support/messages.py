@@ -25,7 +25,7 @@ TESTS = Path(__file__).parents[1]
 DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}
 TAKEN = ColumnOptions(take_advice=True)
 WAYS = read_as("day", "day-first"), read_as("day", "month-first")
-PROBLEMS = [
+DOUBTS = [
     Doubt("nothing left", "day", stops=True),
     Doubt("extra rows", "price", (41,), {"n_rows": 2, "n_all": 2, "names": []},
             (Fix("skip_last", 2),)),
@@ -71,7 +71,7 @@ NOTES = [
 
 def find_examples():
     """Give a problem and a note of each code."""
-    problems, notes = {}, {}
+    doubts, notes = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         paths = [write_messy_table(Path(folder), name) for name in COLUMNS]
         paths += [write_shape(Path(folder), name) for name in SHAPES]
@@ -82,15 +82,15 @@ def find_examples():
         for path in paths:
             table = open_table(path)
             first = prepare(table)
-            advised = any(problem.fix for problem in first.problems)
+            advised = any(doubt.fix for doubt in first.doubts)
             for found in (first, *([prepare(table, TAKEN)] if advised else [])):
-                for problem in found.problems:
-                    problems.setdefault(problem.code, problem)
+                for doubt in found.doubts:
+                    doubts.setdefault(doubt.code, doubt)
                 for note in (*found.table.notes, *found.notes):
                     notes.setdefault(note.code, note)
-    problems |= {each.code: each for each in PROBLEMS if each.code not in problems}
+    doubts |= {each.code: each for each in DOUBTS if each.code not in doubts}
     notes |= {each.code: each for each in NOTES if each.code not in notes}
-    return problems, notes
+    return doubts, notes
 
 
 def codes_with_words():
@@ -98,16 +98,16 @@ def codes_with_words():
     return set(QUESTIONS), {key.partition("/")[0] for key in wording.NOTES}
 
 
-def render(name, problems, notes):
+def render(name, doubts, notes):
     """Write what the shell says, and what another front end says in other words."""
-    lines, shell = _lines(DIALECTS[name], problems, notes), _lines(SHELL, problems, notes)
+    lines, shell = _lines(DIALECTS[name], doubts, notes), _lines(SHELL, doubts, notes)
     return "\n".join(each for each in lines if name == "shell" or each not in shell) + "\n"
 
 
-def _lines(words, problems, notes):
+def _lines(words, doubts, notes):
     lines = []
-    for code, problem in sorted(problems.items()):
-        said = f"{write_evidence(problem)} {write_advice(problem, words)}"
+    for code, doubt in sorted(doubts.items()):
+        said = f"{write_evidence(doubt)} {write_advice(doubt, words)}"
         lines.append(f"{code}: {said}")
     lines += [f"{code}: {wording.write_note(note, words)}" for code, note in sorted(notes.items())]
     return lines

@@ -147,8 +147,8 @@ def test_dates_that_stand_for_none_are_pointed_out():
     content = "\n".join(map(",".join, rows)).encode()
     table = open_table(Source("t.csv", 1 << 30, content))
     found = prepare(table, ColumnOptions(dates=("use",)))
-    assert {(each.code, each.column, each.fix) for each in found.problems} == {
+    assert {(each.code, each.column, each.fix) for each in found.doubts} == {
         ("outlier", "end", ()),
         ("text among numbers", "start", (take_as_missing("0000-00-00"),)),
     }
-    assert found.problems[0].data == {"value": "9999-12-31"}
+    assert found.doubts[0].data == {"value": "9999-12-31"}

@@ -43,7 +43,7 @@ def test_what_comes_out(name):
     table, options = open_file(name)
     expected, found = EXPECTED[name], inspect_table(table, options)
     assert {column.name: column.kind for column in found.columns} == expected["kinds"]
-    assert [problem.code for problem in found.problems] == expected.get("problems", [])
+    assert [doubt.code for doubt in found.doubts] == expected.get("problems", [])
     assert as_arguments(pairs_of(found.fixes)) == expected.get("options", "")
     wanted = tuple(expected.get("values", {})) or (found.columns[0].name,)
     _, options = open_file(name, columns=wanted)
@@ -59,12 +59,12 @@ def test_what_comes_out(name):
 @pytest.mark.parametrize("name", one_in(3, EXPECTED))
 def test_python_reads_the_same(name):
     expected = EXPECTED[name]
-    problems = set(expected.get("problems", []))
-    if problems & {"ambiguous numbers", "ambiguous dates"}:
+    doubts = set(expected.get("problems", []))
+    if doubts & {"ambiguous numbers", "ambiguous dates"}:
         with pytest.raises(TableError, match=r"Say which: (numbers|dates)="):
             read_table(str(FOLDER / name), take_advice=True, **expected.get("read", {}))
         return
-    stops = problems & {"mixed units", "text among numbers", "extra rows", "code for missing"}
+    stops = doubts & {"mixed units", "text among numbers", "extra rows", "code for missing"}
     if stops:
         with pytest.raises(TableError, match=r"advice: take_advice=True, or [a-z_]+=") as raised:
             read_table(str(FOLDER / name), **expected.get("read", {}))

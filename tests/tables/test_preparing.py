@@ -16,7 +16,7 @@ from pckid.frontends.options import (
 from pckid.frontends.preparing import prepare, with_outcomes
 from pckid.frontends.questions import list_answers
 from pckid.frontends.questions.earlier_result import NAME_COLUMN, NEW_COLUMNS
-from pckid.frontends.tables.choosing import Known
+from pckid.frontends.tables.choosing import ModelColumns
 from pckid.frontends.wording import explain_reading
 
 
@@ -34,7 +34,7 @@ def prepared(tmp_path):
 
 
 def codes_of(prepared):
-    return [problem.code for problem in prepared.problems]
+    return [doubt.code for doubt in prepared.doubts]
 
 
 def facts_of(prepared, code):
@@ -77,17 +77,13 @@ def test_answers_written_in_several_ways_are_pointed_out(prepared, answers):
 @pytest.mark.parametrize("answers", ["1 1 1 0 TRUE", "0 0 1 1 no", "1 0 1 0 Yes NO"])
 def test_answers_among_1_and_0_are_not_advised_to_be_missing(prepared, answers):
     found = prepared({"a": (answers.split() * 15)[:30], "x": NUMBERS})
-    assert [(p.code, p.fix) for p in found.problems] == [
-        ("text among numbers", (drop_column("a"),))
-    ]
+    assert [(p.code, p.fix) for p in found.doubts] == [("text among numbers", (drop_column("a"),))]
 
 
 @pytest.mark.parametrize("text", ["<LOD", "BDL", "< LOQ", "not detected"])
 def test_a_limit_without_its_number_is_not_advised_to_be_missing(prepared, text):
     found = prepared({"x": [*NUMBERS, text, text], "y": [*NUMBERS, "1", "2"]})
-    assert [(p.code, p.fix) for p in found.problems] == [
-        ("text among numbers", (drop_column("x"),))
-    ]
+    assert [(p.code, p.fix) for p in found.doubts] == [("text among numbers", (drop_column("x"),))]
 
 
 def test_codes_for_missing_of_one_column(prepared):
@@ -95,7 +91,7 @@ def test_codes_for_missing_of_one_column(prepared):
     excess = [str(i % 20 - 12) for i in range(30)]
     columns = {"sbp": pressure, "excess": excess}
     found = prepared(columns)
-    assert [problem.fix for problem in found.problems] == [(take_as_missing("-9", "sbp"),)]
+    assert [doubt.fix for doubt in found.doubts] == [(take_as_missing("-9", "sbp"),)]
     taken = prepared(columns, take_advice=True)
     assert taken.options.na_values == ("sbp=-9",)
     assert np.isnan(taken.X).sum(axis=0).tolist() == [3, 0]
@@ -118,7 +114,7 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
     cells = ["<0,6" if i % 5 == 2 else f"{1 + i % 9},{i % 7}" for i in range(30)]
     columns = {"crp": cells, "x": [f"{i * 3 % 7},5" for i in range(30)]}
     asked = prepared(columns)
-    assert [(p.code, p.column, p.fix) for p in asked.problems] == [
+    assert [(p.code, p.column, p.fix) for p in asked.doubts] == [
         ("limits", "crp", (Fix("limits", "value"),))
     ]
     found = prepared(columns, limits=limits)
@@ -132,7 +128,7 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
 def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
     columns = {"age": [*NUMBERS, "90+", "90 +"], "x": [*NUMBERS, "1.5", "2.5"]}
     asked = prepared(columns)
-    assert [(p.code, p.fix) for p in asked.problems] == [("limits", (Fix("limits", "value"),))]
+    assert [(p.code, p.fix) for p in asked.doubts] == [("limits", (Fix("limits", "value"),))]
     found = prepared(columns, limits=limits)
     np.testing.assert_equal(found.X[-2:, 0], np.nan if limits == "missing" else 90.0)
     assert prepared({"grade": ["1+", "2", "2+", "3+"] * 8}).readings["grade"].kind == "category"
@@ -143,24 +139,20 @@ def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
 )
 def test_a_text_that_contains_a_number_is_never_advised_to_be_missing(prepared, text):
     found = prepared({"x": [*NUMBERS, text, text], "y": [*NUMBERS, "1", "2"]})
-    assert [(p.code, p.fix) for p in found.problems] == [
-        ("text among numbers", (drop_column("x"),))
-    ]
+    assert [(p.code, p.fix) for p in found.doubts] == [("text among numbers", (drop_column("x"),))]
 
 
 def test_points_beside_decimal_commas_are_asked_about(prepared):
     found = prepared({"x": ["1,5", "2,25", "3.75"] * 10, "y": NUMBERS})
-    assert [(p.code, p.fix) for p in found.problems] == [
-        ("text among numbers", (drop_column("x"),))
-    ]
-    assert found.problems[0].data["texts"] == (("3.75", 10),)
+    assert [(p.code, p.fix) for p in found.doubts] == [("text among numbers", (drop_column("x"),))]
+    assert found.doubts[0].data["texts"] == (("3.75", 10),)
 
 
 def test_a_minus_behind_whole_numbers_is_no_sign(prepared):
     found = prepared({"grade": ["1", "2-", "2", "3-"] * 10, "x": NUMBERS + NUMBERS[:10]})
     assert found.counts["grade"] == {"1": 10, "2-": 10, "2": 10, "3-": 10}
     found = prepared({"grade": ["1", "2", "2-", "3", "3"] * 6, "x": NUMBERS})
-    assert [(p.code, p.fix) for p in found.problems] == [
+    assert [(p.code, p.fix) for p in found.doubts] == [
         ("text among numbers", (drop_column("grade"),))
     ]
 
@@ -218,7 +210,7 @@ def test_quoted_and_lettered_numbers_are_no_measurements(prepared, cells, kind):
 def test_a_unit_in_few_cells_is_asked_about(prepared, unit, n_cells):
     found = prepared({"x": [*["71" + unit] * n_cells, *NUMBERS[n_cells:]], "y": NUMBERS})
     missing, drop = take_as_missing("71" + unit, "x"), drop_column("x")
-    [doubt] = found.problems
+    [doubt] = found.doubts
     assert (doubt.code, doubt.fix) == ("mixed units", (missing if n_cells == 1 else drop,))
     offered = [(missing,), (drop,)] if n_cells == 1 else [(drop,)]
     assert [fixes for _, fixes in list_answers(doubt)] == offered
@@ -227,7 +219,7 @@ def test_a_unit_in_few_cells_is_asked_about(prepared, unit, n_cells):
 def test_limits_are_advised_below_a_row_of_units(prepared):
     cells = ["mg/l", *("<5" if i % 5 == 2 else f"{11 + i % 9}.{i % 7}" for i in range(30))]
     found = prepared({"crp": cells, "x": ["g/l", *map(str, range(7, 37))]})
-    assert [(p.code, p.column, p.fix) for p in found.problems if p.column == "crp"] == [
+    assert [(p.code, p.column, p.fix) for p in found.doubts if p.column == "crp"] == [
         ("limits", "crp", (Fix("limits", "value"), take_as_missing("mg/l")))
     ]
 
@@ -240,7 +232,7 @@ def test_different_units_are_refused(prepared, units):
     cells = [f"{i + 1} {units[i % 2]}" for i in range(30)]
     found = prepared({"a": cells, "x": NUMBERS})
     assert codes_of(found) == ["mixed units"]
-    assert list(found.problems[0].data["units"]) == [*units]
+    assert list(found.doubts[0].data["units"]) == [*units]
     same = [f"{i % 7 + 1} {units[0]}" for i in range(30)]
     assert "mixed units" not in codes_of(prepared({"a": same, "x": NUMBERS}))
 
@@ -253,7 +245,7 @@ def test_units_are_shown_as_the_table_writes_them(prepared, unit):
     assert found.units == {"x": "€" if unit == "EUR" else unit}
     assert f"unit '{unit}'" in explain_reading(found.readings["x"], SHELL)
     bare = prepared({"x": [*(f"{number} {unit}" for number in NUMBERS[1:]), "3"], "y": NUMBERS})
-    assert all(problem.data["unit"] == unit for problem in bare.problems)
+    assert all(doubt.data["unit"] == unit for doubt in bare.doubts)
 
 
 @pytest.mark.parametrize("name", ["temp_extreme_num", "patient_no", "zip_code", "id_count"])
@@ -267,7 +259,7 @@ def test_addresses_are_no_numbers(prepared):
     assert prepared({"host": cells, "x": NUMBERS}).readings["host"].kind == "category"
 
 
-KNOWN = Known(("a", "x"), {"a": ["no", "yes"]}, {})
+KNOWN = ModelColumns(("a", "x"), {"a": ["no", "yes"]}, {})
 
 
 @pytest.mark.parametrize(
@@ -281,7 +273,7 @@ KNOWN = Known(("a", "x"), {"a": ["no", "yes"]}, {})
     ],
 )
 def test_categories_are_compared_as_the_model_knows_them(prepared, known, cells, expected):
-    model = Known(("a", "x"), {"a": known}, {})
+    model = ModelColumns(("a", "x"), {"a": known}, {})
     found = prepared({"a": cells * 3, "x": NUMBERS[:9]}, known=model)
     assert found.texts["a"] == expected * 3
     matched = {a.strip(): b for a, b in zip(cells, expected, strict=True) if a.strip() != b}
@@ -306,7 +298,7 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared):
         "ldl": ["mg/dl", *(str(90 + i * 11 % 29) for i in range(30))],
     }
     found = prepared(columns)
-    assert [problem.fix for problem in found.problems] == [
+    assert [doubt.fix for doubt in found.doubts] == [
         (Fix("skip_below", 1),),
         (take_as_missing("999"),),
     ]
@@ -329,10 +321,10 @@ def test_the_questions_of_a_survey_are_no_data(prepared, n_questions):
     # Every seventh question has the same answers.
     same = [()] * (n_questions > 7)
     found = prepared(columns)
-    assert [problem.fix for problem in found.problems] == [(Fix("skip_below", 2),), *same]
+    assert [doubt.fix for doubt in found.doubts] == [(Fix("skip_below", 2),), *same]
     assert codes_of(prepared(columns, take_advice=True)) == ["same order"] * len(same)
-    some = prepared(columns, reading=ReadOptions(skip_below=1)).problems
-    assert [problem.fix for problem in some] == [(Fix("skip_below", 2),), *same]
+    some = prepared(columns, reading=ReadOptions(skip_below=1)).doubts
+    assert [doubt.fix for doubt in some] == [(Fix("skip_below", 2),), *same]
     one_row = {name: [cells[0], *cells[2:]] for name, cells in columns.items()}
     assert codes_of(prepared(one_row))[0] == "rows below names"
 
@@ -341,8 +333,8 @@ def test_the_questions_of_a_survey_are_no_data(prepared, n_questions):
 def test_a_row_of_units_is_one_though_more_columns_hold_other_texts(prepared, place):
     odd = ["mg", *NUMBERS[:place], "low", *NUMBERS[place + 1 :]]
     columns = {"a": ["mm", *NUMBERS], "b": ["kg", *NUMBERS], "c": odd, "d": odd, "e": odd}
-    problem = prepared(columns).problems[0]
-    assert (problem.code, problem.data["n_rows"]) == ("rows below names", 1)
+    doubt = prepared(columns).doubts[0]
+    assert (doubt.code, doubt.data["n_rows"]) == ("rows below names", 1)
 
 
 def test_few_rows_below_the_names_are_asked_about(prepared):
@@ -355,8 +347,8 @@ def test_few_rows_below_the_names_are_asked_about(prepared):
 def test_a_row_of_units_is_told_at_a_column_that_has_one(prepared):
     kind = ["", *("f", "F", "m") * 10]
     columns = {"kind": kind, "sbp": ["mmHg", *NUMBERS], "age": ["Jahre", *NUMBERS], "x": kind}
-    problem = next(each for each in prepared(columns).problems if each.code == "rows below names")
-    assert problem.column == "sbp"
+    doubt = next(each for each in prepared(columns).doubts if each.code == "rows below names")
+    assert doubt.column == "sbp"
 
 
 def test_text_beside_a_number_is_no_row_of_units(prepared):
@@ -393,7 +385,7 @@ def test_no_advice_decides_between_two_ways_to_read_numbers(prepared):
 def test_all_columns_of_an_earlier_result_are_pointed_out(prepared):
     names = (*NEW_COLUMNS, NAME_COLUMN)
     found = prepared({"x": NUMBERS} | dict.fromkeys(names, NUMBERS))
-    assert [problem.column for problem in found.problems] == list(names)
+    assert [doubt.column for doubt in found.doubts] == list(names)
     assert set(codes_of(found)) == {"earlier result"}
 
 
@@ -404,8 +396,8 @@ def test_no_advice_decides_whether_the_day_or_the_month_comes_first(prepared):
     assert codes_of(found) == ["ambiguous dates"]
     assert found.stops
     assert found.options.dates == ("use",)
-    for way in found.problems[0].data["ways"]:
-        assert prepared(columns, dates=(f"day={way.choice}",)).problems == ()
+    for way in found.doubts[0].data["ways"]:
+        assert prepared(columns, dates=(f"day={way.choice}",)).doubts == ()
 
 
 def few_cells(texts, n_rows=100):
@@ -423,7 +415,7 @@ SIZES = [f"{i * i % 97}.5" for i in range(100)]
 def test_a_few_values_in_few_rows_may_be_known_groups(prepared, texts, n_distinct):
     columns = {"size": SIZES, "seg": few_cells(texts)}
     found = prepared(columns)
-    (doubt,) = found.problems
+    (doubt,) = found.doubts
     assert (doubt.code, doubt.column, doubt.fix, doubt.stops) == ("known groups", "seg", (), False)
     counts = {"n_observed": len(texts), "n_rows": 100, "n_distinct": n_distinct}
     assert doubt.data == counts | {"is_text": texts[0] == "gold"}
@@ -456,7 +448,7 @@ def test_one_of_several_columns_in_few_rows_is_no_known_groups(prepared):
 
 def test_a_model_knows_whether_a_column_holds_known_groups(prepared):
     columns = {"size": SIZES, "seg": few_cells(["gold", "basic"] * 4)}
-    known = Known(("size", "seg"), {"seg": ["basic", "gold"]}, {})
+    known = ModelColumns(("size", "seg"), {"seg": ["basic", "gold"]}, {})
     assert codes_of(prepared(columns, known)) == []
 
 
@@ -464,18 +456,18 @@ def test_codes_for_missing_in_outcomes_are_asked_about(prepared):
     days = [i % 9 + 3 if i % 10 else -99 for i in range(60)]
     columns, drop = {"x": NUMBERS * 2, "days": [str(each) for each in days]}, ["days"]
     asked = with_outcomes(prepared(columns, drop=drop), ["days"])
-    [doubt] = asked.problems
+    [doubt] = asked.doubts
     assert (doubt.code, doubt.fix) == ("code for missing", (take_as_missing("-99", "days"),))
     assert asked.outcome("days") == (days, None)
     taken = with_outcomes(prepared(columns, drop=drop, take_advice=True), ["days"])
-    assert taken.problems == ()
+    assert taken.doubts == ()
     assert taken.outcome("days")[0] == [None if each == -99 else each for each in days]
 
 
 def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepared):
     regions = ["NA", "EU", "AS"] * 20
     found = prepared({"region": regions, "x": NUMBERS * 2})
-    [doubt] = [each for each in found.problems if each.code == "word for missing"]
+    [doubt] = [each for each in found.doubts if each.code == "word for missing"]
     assert (doubt.column, doubt.data, doubt.stops) == (
         "region",
         {"text": "NA", "n_cells": 20},
@@ -484,16 +476,16 @@ def test_a_word_for_missing_as_frequent_as_the_categories_is_asked_about(prepare
     assert found.texts["region"][:3] == [None, "EU", "AS"]
     # Where it is settled, or means missing in other columns, or is rare, nothing is asked.
     for options in ({"na_values": ["NA"]}, {"not_missing": ["NA"]}):
-        assert not prepared({"region": regions, "x": NUMBERS * 2}, **options).problems
+        assert not prepared({"region": regions, "x": NUMBERS * 2}, **options).doubts
     kept = prepared({"region": regions, "x": NUMBERS * 2}, not_missing=["NA"])
     assert kept.counts["region"]["NA"] == 20
-    assert not prepared({"region": regions, "x": ["NA", *NUMBERS * 2][:60]}).problems
-    assert not prepared({"region": ["NA", *["EU", "AS"] * 20], "x": (NUMBERS * 2)[:41]}).problems
+    assert not prepared({"region": regions, "x": ["NA", *NUMBERS * 2][:60]}).doubts
+    assert not prepared({"region": ["NA", *["EU", "AS"] * 20], "x": (NUMBERS * 2)[:41]}).doubts
     # Where all are as frequent as each other, chance makes one of them the rarest.
     rare = ["NA"] * 18 + ["EU"] * 20 + ["AS"] * 22
     assert codes_of(prepared({"region": rare, "x": NUMBERS * 2})) == ["word for missing"]
     scarce = ["NA"] * 12 + ["EU"] * 23 + ["AS"] * 25
-    assert not prepared({"region": scarce, "x": NUMBERS * 2}).problems
+    assert not prepared({"region": scarce, "x": NUMBERS * 2}).doubts
 
 
 def test_a_content_may_be_a_value_in_one_column_alone(prepared):
@@ -506,17 +498,17 @@ def test_a_content_may_be_a_value_in_one_column_alone(prepared):
             prepared(columns, not_missing=[absent])
     # No advice says the contrary of an option.
     for kept in ("NA", "x=NA"):
-        doubts = [each for each in prepared(columns, not_missing=[kept]).problems if each.stops]
+        doubts = [each for each in prepared(columns, not_missing=[kept]).doubts if each.stops]
         assert [each.fix for each in doubts] == [(drop_column("x"),)]
 
 
 @pytest.mark.parametrize("option", ["age=999", "999"])
 def test_a_number_that_looks_like_a_code_may_be_a_value(prepared, option):
     columns = {"age": ["999", "999", *NUMBERS[2:]], "score": NUMBERS[:-2] + ["999"] * 2}
-    [asked] = prepared(columns).problems
+    [asked] = prepared(columns).doubts
     assert (asked.code, asked.columns, asked.stops) == ("code for missing", ("age", "score"), True)
     assert asked.fix == (take_as_missing("999"),)
-    left = [p for p in prepared(columns, not_missing=[option]).problems if p.code == asked.code]
+    left = [p for p in prepared(columns, not_missing=[option]).doubts if p.code == asked.code]
     assert [each.columns for each in left] == [("score",)] * (option == "age=999")
     taken = dict(list_answers(asked))["It is a value"]
     assert asked.code not in codes_of(prepared(columns, not_missing=[f.value for f in taken]))
@@ -530,7 +522,7 @@ def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prep
     }
     found = prepared(columns)
     drops = tuple(Fix("drop_rows", str(i + 2)) for i in sorted(heads))
-    assert {each.fix for each in found.problems} == {drops}
+    assert {each.fix for each in found.doubts} == {drops}
     taken = prepared(columns, take_advice=True)
     assert (taken.names, taken.X.shape, taken.stops) == (("x1", "x2", "x3"), (54, 3), False)
 
@@ -545,7 +537,7 @@ def test_headings_that_repeat_are_left_out_and_single_words_are_missing(prepared
     columns["age"][20] = columns["size"][22] = "low"
     found = prepared(columns)
     drops = [Fix("drop_rows", str(i + 2)) for i in heads]
-    assert [list(each.fix) for each in found.problems] == [[*drops, take_as_missing("low")]] * 2
+    assert [list(each.fix) for each in found.doubts] == [[*drops, take_as_missing("low")]] * 2
     taken = prepared(columns, take_advice=True)
     assert (taken.stops, len(taken.X), np.isnan(taken.X).sum()) == (False, 30 - n_rows, 2)
     assert sorted(taken.counts["site"]) == ["A", "B"]
@@ -555,7 +547,7 @@ def test_rows_with_words_for_missing_are_data(prepared):
     columns = {"lead": [*NUMBERS], "zinc": NUMBERS[::-1], "site": ["A", "B"] * 15}
     columns["lead"][7] = columns["zinc"][7] = "n.d."  # the same text
     found = prepared(columns)
-    assert {fix.option for each in found.problems for fix in each.fix} == {"na_values"}
+    assert {fix.option for each in found.doubts for fix in each.fix} == {"na_values"}
     columns["zinc"][7] = columns["lead"][3] = "trace"  # that stands alone elsewhere
     found = prepared(columns)
-    assert {fix.option for each in found.problems for fix in each.fix} == {"na_values"}
+    assert {fix.option for each in found.doubts for fix in each.fix} == {"na_values"}

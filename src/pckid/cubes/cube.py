@@ -64,9 +64,14 @@ class Cube:
         return self.space.shape
 
     @property
+    def own_layers(self) -> list[Layer]:
+        """The layers as they are stored."""
+        return [layer for stack in self.stacks for layer in stack.layers]
+
+    @property
     def layers(self) -> list[Layer]:
         """The layers, and means around the pixels."""
-        own = [layer for stack in self.stacks for layer in stack.layers]
+        own = self.own_layers
         return own + [layer.around(self.context) for layer in own] * (self.context > 1)
 
     @property

@@ -155,12 +155,12 @@ def differences_to_nearest(
     `distinguishing_features`. The columns are the few that differ most. None where there are no
     more than two clusters, or no row.
     """
-    apart = _distances(ranked)
-    n_features, n_clusters = apart.shape[:2]
+    distances = _distances(ranked)
+    n_features, n_clusters = distances.shape[:2]
     filled = np.bincount(labels[labels >= 0], minlength=n_clusters) > 0
     if filled.sum() <= 2 or not n_features:
         return [None] * n_clusters
-    total = apart.sum(axis=0) + np.where(filled & ~np.eye(n_clusters, dtype=bool), 0, np.inf)
+    total = distances.sum(axis=0) + np.where(filled & ~np.eye(n_clusters, dtype=bool), 0, np.inf)
     columns = np.array([item.feature for item in sorted(ranked[0], key=lambda item: item.feature)])
     found: list[tuple[int, list[Feature]] | None] = []
     for cluster, other in enumerate(total.argmin(axis=1).tolist()):
@@ -168,7 +168,7 @@ def differences_to_nearest(
             found.append(None)
             continue
         rows = (labels == cluster) | (labels == other)
-        first = np.argsort(-apart[:, cluster, other], kind="stable")[:N_COMPARED]
+        first = np.argsort(-distances[:, cluster, other], kind="stable")[:N_COMPARED]
         pair = (labels[rows] == other).astype(int)
         compared = distinguishing_features(X[rows], pair, categories, columns[first].tolist())
         found.append((other, compared[0]))
@@ -203,7 +203,7 @@ def _distances(ranked: Sequence[Sequence[Feature]]) -> np.ndarray:
     the differences of shares. 0 where one of them has no value.
     """
     aligned = [sorted(items, key=lambda item: item.feature) for items in ranked]
-    apart = np.zeros((len(aligned[0]) if aligned else 0, len(aligned), len(aligned)))
+    distances = np.zeros((len(aligned[0]) if aligned else 0, len(aligned), len(aligned)))
     for place, items in enumerate(zip(*aligned, strict=True)):
         counts = np.array([item.n_observed for item in items])
         n_rows = max(int(counts.sum()), 1)
@@ -213,8 +213,8 @@ def _distances(ranked: Sequence[Sequence[Feature]]) -> np.ndarray:
             chances = np.array([item.chance_higher for item in items])
             points = (((n_rows - counts) * chances + counts / 2) / n_rows)[:, None]
         seen = (counts > 0)[:, None] & (counts > 0)
-        apart[place] = np.abs(points[:, None] - points).sum(axis=2) * seen
-    return apart
+        distances[place] = np.abs(points[:, None] - points).sum(axis=2) * seen
+    return distances
 
 
 def rank_columns(ranked: Iterable[Iterable[Feature]]) -> list[int]:

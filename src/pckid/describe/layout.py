@@ -89,8 +89,8 @@ def _majorise(places: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     weights = np.divide(1.0, wanted**2, out=np.zeros_like(wanted), where=wanted > 0)
     inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
     for _ in range(_N_STEPS):
-        apart = cdist(places, places)
-        ratios = weights * wanted / np.where(apart > 0, apart, np.inf)
+        between = cdist(places, places)
+        ratios = weights * wanted / np.where(between > 0, between, np.inf)
         places = inverse @ (ratios.sum(axis=1)[:, None] * places - ratios @ places)
     return places
 

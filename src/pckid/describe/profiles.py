@@ -10,7 +10,7 @@ from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_
 from pckid._utils.markup import html_table
 from pckid.columns.log_number import slopes, undo_logs
 from pckid.input.cells import as_text
-from pckid.input.table import Scaling, Table, row_slices
+from pckid.input.table import Scaling, StandardisedRows, row_slices
 
 # Sums over the rows of a cluster are off by a few units in the last place.
 _ROUNDING = 16
@@ -133,7 +133,7 @@ class ClusterProfiles(NamedTuple):
 
 
 def profile_clusters(
-    table: Table,
+    table: StandardisedRows,
     scaling: Scaling,
     labels: Array,
     n_clusters: int,
@@ -235,16 +235,18 @@ def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np
         outside = (n * m).sum(axis=0) / total
         variance = (n * (s**2 + (m - outside) ** 2)).sum(axis=0) / total
         width = np.sqrt(2 * (spreads[cluster] ** 2 + variance))
-        apart = means[cluster] - outside
+        offsets = means[cluster] - outside
         # Without any spread, any difference separates completely.
-        z = np.where(width > 0, apart / np.where(width > 0, width, 1), np.copysign(np.inf, apart))
-        known = (counts[cluster] > 0) & (n.sum(axis=0) > 0) & (apart != 0)
+        z = np.where(
+            width > 0, offsets / np.where(width > 0, width, 1), np.copysign(np.inf, offsets)
+        )
+        known = (counts[cluster] > 0) & (n.sum(axis=0) > 0) & (offsets != 0)
         found[cluster] = np.where(known, erf(np.where(known, z, 0)), 0)
     return found
 
 
 def _category_counts(
-    table: Table, scaling: Scaling, member: Array, names: list[str]
+    table: StandardisedRows, scaling: Scaling, member: Array, names: list[str]
 ) -> dict[str, np.ndarray]:
     """Count the categories of each column in each cluster, `member` (k, n), by name."""
     xp, column, counts = namespace(table.values), table.column_model.column, {}
@@ -255,7 +257,7 @@ def _category_counts(
     return counts
 
 
-def _seen(table: Table, rows: slice) -> Array:
+def _seen(table: StandardisedRows, rows: slice) -> Array:
     """Write 1 where a number is observed, in some rows (n, d)."""
     observed = table.observed[rows, : table.n_features]
     return namespace(observed).astype(observed, table.values.dtype)

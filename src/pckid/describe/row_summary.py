@@ -16,7 +16,7 @@ from pckid._utils.arrays import (
     to_numpy,
 )
 from pckid._utils.seeds import some_rows
-from pckid.input.table import Table, take
+from pckid.input.table import StandardisedRows, take
 
 N_BINS = 10
 MAX_ROWS = 5_000  # of longer tables so many random rows tell enough
@@ -43,7 +43,7 @@ class RowSummary(NamedTuple):
 
 
 def summarise_rows(
-    table: Table,
+    table: StandardisedRows,
     labels: Array,
     n_clusters: int,
     scored: np.ndarray,

@@ -9,7 +9,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.cubes import as_table
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame, is_blocked
-from pckid.input.table import Table, standardise_at_home
+from pckid.input.table import StandardisedRows, standardise_on_model_device
 from pckid.input.validation import validate_table
 from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 
@@ -111,6 +111,6 @@ def used_columns(estimator: Any) -> np.ndarray:
     return np.sort(estimator._kernel.scaling.used)
 
 
-def standardised_rows(estimator: Any, values: np.ndarray) -> Table:
+def standardised_rows(estimator: Any, values: np.ndarray) -> StandardisedRows:
     """Standardise rows (n_rows, n_features) as an estimator's kernel wants them."""
-    return standardise_at_home(values, estimator._kernel.scaling, estimator._kernel.dtype)
+    return standardise_on_model_device(values, estimator._kernel.scaling, estimator._kernel.dtype)

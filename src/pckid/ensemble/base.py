@@ -44,7 +44,7 @@ from pckid.input.column_groups import (
 from pckid.input.columns import fill_table, keep_categories
 from pckid.input.known import in_order_of, read_known
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample, pool_size
-from pckid.input.table import Table, standardise_at_home
+from pckid.input.table import StandardisedRows, standardise_on_model_device
 from pckid.input.table import variance_floor as at_least_rounding
 from pckid.input.validation import (
     IncompleteInputMixin,
@@ -251,7 +251,7 @@ class EnsembleEstimator(
         given_as = as_table(X, self)
         X = without_columns(plain_table(given_as), getattr(self, "_position_columns", ()))
         checked = validate_table(self, X, reset=False)
-        table = standardise_at_home(checked, self._kernel.scaling, self._kernel.dtype)
+        table = standardise_on_model_device(checked, self._kernel.scaling, self._kernel.dtype)
         expected = expected_values(self._kernel, table, n_threads(self.n_jobs))
         given = to_numpy(checked).astype(np.float64)
         values, spread = fill_in(given, expected, self._kernel.scaling, self._categories)
@@ -344,8 +344,8 @@ class EnsembleEstimator(
         if groups is None and has_groups(X):
             groups = X.column_groups
         roles = find_roles(self, groups, names)
-        self._column_groups = roles.groups
-        self.column_groups_ = list_group_columns(roles.groups, names)
+        self._column_groups = roles.column_sets
+        self.column_groups_ = list_group_columns(roles.column_sets, names)
         return roles
 
     def _asked_factors(self, n_clusters: int, roles: ColumnRoles) -> Asked | None:
@@ -357,7 +357,7 @@ class EnsembleEstimator(
         if "_scoring_given" in self.__dict__:
             return self._scoring_given
         counts = roles.kinds[Count.name]
-        if self.n_factors is None or (self.n_factors == "auto" and (roles.groups or counts)):
+        if self.n_factors is None or (self.n_factors == "auto" and (roles.column_sets or counts)):
             return None
         if counts:
             raise ValueError(
@@ -497,10 +497,10 @@ class EnsembleEstimator(
             entropy=sample.entropy,
         )
 
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: Any) -> StandardisedRows:
         """Standardise rows for the fitted kernel."""
         X = validate_table(self, X, reset=False)
-        return standardise_at_home(X, self._kernel.scaling, self._kernel.dtype)
+        return standardise_on_model_device(X, self._kernel.scaling, self._kernel.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,7 @@ from sklearn import get_config
 from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
 from pckid._utils.parallel import run_in_threads, threads_for
 from pckid.ensemble.members import Ensemble, Posteriors, itemsize
-from pckid.input.table import Scaling, Table, block
+from pckid.input.table import Scaling, StandardisedRows, block
 
 # Longer blocks of rows gain nothing on a CPU and fall out of its cache. Where threads take turns at
 # the interpreter, they gain: each turn has a thread wait some 40 microseconds to be woken.
@@ -58,7 +58,7 @@ WEIGHTINGS: dict[str, Callable[[int], float]] = {
 }
 
 
-def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
+def feature_blocks(kernel: Kernel, table: StandardisedRows) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
     table = table.modelled
     posteriors, scales = Posteriors(kernel.ensemble, table), mixture_scales(kernel)
@@ -80,7 +80,7 @@ def column_scales(kernel: Kernel, home: Array) -> Array:
     return asarray_like(np.repeat(mixture_scales(kernel), kernel.ensemble.widths), home)
 
 
-def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
+def feature_matrix(kernel: Kernel, table: StandardisedRows, jobs: int) -> Array:
     """Compute Φᵀ, of shape (n_columns, n_samples), block by block."""
     table = table.modelled
     values = table.values
@@ -104,7 +104,7 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     return out
 
 
-def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
+def kernel_matrix(kernel: Kernel, left: StandardisedRows, right: StandardisedRows) -> Array:
     """Compute κ between the rows of two tables, of shape (n_left, n_right)."""
     values = left.values
     xp = namespace(values)
@@ -116,7 +116,7 @@ def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
     return total
 
 
-def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
+def project(kernel: Kernel, projection: Projection, table: StandardisedRows, jobs: int) -> Array:
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
     table = table.modelled
     xp = namespace(table.values)
@@ -128,7 +128,7 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
 
 
 def apply_functionals(
-    posteriors: Posteriors, functionals: Array, table: Table, start: int, stop: int
+    posteriors: Posteriors, functionals: Array, table: StandardisedRows, start: int, stop: int
 ) -> Array:
     """Take functionals (m, n_columns) of the posteriors of rows `start` to `stop` (m, n)."""
     first = 0
@@ -167,7 +167,7 @@ def coordinates_from(values: Array, projection: Projection) -> Array:
 
 
 def for_row_blocks(
-    function: Callable, kernel: Kernel, table: Table, jobs: int, most: int = HOST_BLOCK
+    function: Callable, kernel: Kernel, table: StandardisedRows, jobs: int, most: int = HOST_BLOCK
 ) -> list[Any]:
     """Call `function(start, stop)` on blocks of rows that fit scikit-learn's `working_memory`.
 
@@ -181,14 +181,16 @@ def for_row_blocks(
     return run_in_threads(function, blocks, jobs)
 
 
-def _n_threads(kernel: Kernel, table: Table, jobs: int, each: int = _WORK) -> int:
+def _n_threads(kernel: Kernel, table: StandardisedRows, jobs: int, each: int = _WORK) -> int:
     """Decide how many threads take the rows of a table through the mixtures; one, for a GPU."""
     # Besides the product, a posterior takes the time of some twenty multiplications.
     work = table.n_samples * kernel.ensemble.n_columns * (table.width + 20)
     return threads_for(work, each, jobs) if is_host(table.values) else 1
 
 
-def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:
+def _row_blocks(
+    kernel: Kernel, table: StandardisedRows, jobs: int, most: int
+) -> list[tuple[int, int]]:
     """Divide the rows into blocks, each of which has a share of the memory; `most` is for a CPU."""
     bytes_per_row = itemsize(table) * (4 * max(kernel.ensemble.widths) + 2 * table.width)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))

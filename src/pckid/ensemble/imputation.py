@@ -15,7 +15,13 @@ from pckid.columns.category import pick
 from pckid.columns.log_number import slopes, undo_logs
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
 from pckid.factors.scores import Scored, WideFactors, expect_columns, score_rows
-from pckid.input.table import Scaling, Table, block, cells_of_factors, standardise_at_home
+from pckid.input.table import (
+    Scaling,
+    StandardisedRows,
+    block,
+    cells_of_factors,
+    standardise_on_model_device,
+)
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
 
@@ -52,7 +58,7 @@ class Expected(NamedTuple):
     spreads: Array  # (n_samples, n_features), predictive standard deviations
 
 
-def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
+def expected_values(kernel: Kernel, table: StandardisedRows, jobs: int) -> Expected:
     """Compute what the mixtures expect of every value, given what is observed of the row.
 
     A mixture expects Σ_g γ_g E[x | observed, g], γ the row's posteriors. The mixtures count as in
@@ -80,7 +86,9 @@ def _factors(kernel: Kernel) -> WideFactors:
     return kernel.scaling.factors
 
 
-def _factors_of_rows(kernel: Kernel, table: Table, means: Array, spreads: Array) -> Scored:
+def _factors_of_rows(
+    kernel: Kernel, table: StandardisedRows, means: Array, spreads: Array
+) -> Scored:
     """Find what is known of the factors of rows: of one without scores, what mixtures expect.
 
     That are `means` and `spreads` (n_samples, n_factors) of its scores.
@@ -97,7 +105,7 @@ def _factors_of_rows(kernel: Kernel, table: Table, means: Array, spreads: Array)
     )
 
 
-def _expected_of_modelled(kernel: Kernel, table: Table, jobs: int) -> Expected:
+def _expected_of_modelled(kernel: Kernel, table: StandardisedRows, jobs: int) -> Expected:
     """Compute `expected_values` of what the mixtures see."""
     xp = namespace(table.values)
 
@@ -136,7 +144,7 @@ def complete_rows(
         use stay as they are. What is drawn for a row depends on this row alone, not on the others.
     """
     given = to_numpy(X).astype(np.float64)
-    table = standardise_at_home(given, kernel.scaling, kernel.dtype)
+    table = standardise_on_model_device(given, kernel.scaling, kernel.dtype)
     # Rows have random numbers by what they hold.
     held = given[:, kernel.scaling.used]
     held = np.where(np.isnan(held), np.inf, held + 0.0)
@@ -154,7 +162,7 @@ def complete_rows(
 
 
 def draw_values(
-    kernel: Kernel, table: Table, keys: np.ndarray, rng: np.random.Generator
+    kernel: Kernel, table: StandardisedRows, keys: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw every value from one mixture of the ensemble, given what is observed of the row.
 
@@ -197,7 +205,7 @@ def _as_two_values(numbers: np.ndarray, scaling: Scaling) -> np.ndarray:
 
 
 def _draw_modelled(
-    kernel: Kernel, table: Table, keys: np.ndarray, rng: np.random.Generator
+    kernel: Kernel, table: StandardisedRows, keys: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw what the mixtures see of rows, as `draw_values` does."""
     family, stacks = FAMILIES[kernel.ensemble.covariance_type], kernel.ensemble.stacks
@@ -292,7 +300,7 @@ def _named(values: np.ndarray, categories: Mapping[int, Sequence[Any]]) -> np.nd
     return named
 
 
-def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, Array, Array]]:
+def _by_stack(kernel: Kernel, rows: StandardisedRows) -> Iterator[tuple[float, Array, Array]]:
     """Yield what each mixture of a stack counts, and what the m mixtures expect of the n rows.
 
     That is of every value (m, n, n_features + n_categories), and of numbers squared (m, n,

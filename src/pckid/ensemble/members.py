@@ -22,7 +22,7 @@ from pckid._utils.arrays import (
 from pckid._utils.parallel import is_remote, run_in_threads, run_remote, threads_for
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
-from pckid.input.table import Table, block, take
+from pckid.input.table import StandardisedRows, block, take
 from pckid.mixture import em, side_by_side
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.starts import start_from_rows, winner
@@ -185,7 +185,9 @@ def append_rows(keys: Array) -> Array:
     return xp.astype(keys, xp.int64) * _ROWS + index
 
 
-def schedule(table: Table, plan: Plan, first: int = 0, n_threads: int = 1) -> list[Batch]:
+def schedule(
+    table: StandardisedRows, plan: Plan, first: int = 0, n_threads: int = 1
+) -> list[Batch]:
     """Divide the plan, from its `first` start on, into batches, each trained in one call.
 
     Each is a stack, or stacks of all sizes where mixtures share the rows.
@@ -220,7 +222,7 @@ def schedule(table: Table, plan: Plan, first: int = 0, n_threads: int = 1) -> li
 
 
 def train(
-    table: Table,
+    table: StandardisedRows,
     plan: Plan,
     draw: Callable[[int], np.ndarray],
     batches: list[Batch],
@@ -270,7 +272,7 @@ class Posteriors:
     that are taken at once, and `family.statistics` what is needed of some rows.
     """
 
-    def __init__(self, ensemble: Ensemble, table: Table) -> None:
+    def __init__(self, ensemble: Ensemble, table: StandardisedRows) -> None:
         self.ensemble = ensemble
         self.family = FAMILIES[ensemble.covariance_type]
         self.runs = split_stacks(ensemble, table)
@@ -303,7 +305,7 @@ class Posteriors:
         return resp
 
 
-def split_stacks(ensemble: Ensemble, table: Table) -> list[range]:
+def split_stacks(ensemble: Ensemble, table: StandardisedRows) -> list[range]:
     """Group the stacks that `Posteriors` takes at once: on a CPU one, on a GPU as many as fit.
 
     A GPU waits for the host while this launches the operations for a single stack.
@@ -324,7 +326,7 @@ def split_stacks(ensemble: Ensemble, table: Table) -> list[range]:
     return ranges
 
 
-def _train_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples) -> Any:
+def _train_stack(table: StandardisedRows, plan: Plan, stack: Stack, subsamples: Subsamples) -> Any:
     """Train mixtures of one size, each on its own rows."""
     family, home = FAMILIES[plan.covariance_type], table.values
     shares = subsamples.weights
@@ -343,7 +345,7 @@ def _train_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples)
 
 
 def _train_on_shared_rows(
-    table: Table, plan: Plan, stacks: Sequence[Stack], row_weights: np.ndarray | None
+    table: StandardisedRows, plan: Plan, stacks: Sequence[Stack], row_weights: np.ndarray | None
 ) -> list[tuple[Stack, Any]]:
     """Train mixtures of any size on all rows of a table, some with weight 0."""
     family, home = FAMILIES[plan.covariance_type], table.values
@@ -390,7 +392,7 @@ def _pick_subsamples(
     return Subsamples(rows, mine / mine.mean(axis=1, keepdims=True))
 
 
-def _shares_rows(table: Table, plan: Plan) -> bool:
+def _shares_rows(table: StandardisedRows, plan: Plan) -> bool:
     """Return whether mixtures are computed on all rows, with weights that pick their own."""
     family = FAMILIES[plan.covariance_type]
     if not family.STACKABLE or family.TIED:
@@ -402,14 +404,16 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
     return enough and table.width >= _WIDE and not is_remote()
 
 
-def _pack_stack(table: Table, plan: Plan, stack: Stack, subsamples: Subsamples) -> tuple[Any, ...]:
+def _pack_stack(
+    table: StandardisedRows, plan: Plan, stack: Stack, subsamples: Subsamples
+) -> tuple[Any, ...]:
     """Pack a stack for another process: with its own rows, not with all of them."""
     needed, index = np.unique(subsamples.rows, return_inverse=True)
     mine = take(table, asarray_like(needed, table.values))
     return mine, plan, stack, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
 
 
-def itemsize(table: Table) -> int:
+def itemsize(table: StandardisedRows) -> int:
     """Return how many bytes a number of the table takes."""
     return 4 if "32" in str(table.values.dtype) else 8
 

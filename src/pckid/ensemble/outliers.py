@@ -36,7 +36,7 @@ from pckid.ensemble.feature_map import (
 from pckid.ensemble.members import Posteriors
 from pckid.ensemble.row_values import Piece, cut_columns, merge_columns
 from pckid.ensemble.score_scale import ScoreScale
-from pckid.input.table import Table, block
+from pckid.input.table import StandardisedRows, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
@@ -52,7 +52,9 @@ _TRIM = 0.9
 _FARTHEST, _NEAREST = 1e15, 1e-4
 
 
-def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int) -> Array:
+def deviation(
+    kernel: Kernel, usual: np.ndarray | None, table: StandardisedRows, jobs: int
+) -> Array:
     """Compute how far the values of rows are from what the mixtures expect, as a logarithm.
 
     Of an observed value the deviation D is the mean over mixtures, weighted as in the kernel, of
@@ -67,7 +69,7 @@ def deviation(kernel: Kernel, usual: np.ndarray | None, table: Table, jobs: int)
     return _take_logarithm(_pass_mixtures(kernel, usual, table, jobs)[1], table)
 
 
-def outlier_score(kernel: Kernel, scale: ScoreScale, table: Table, jobs: int) -> Array:
+def outlier_score(kernel: Kernel, scale: ScoreScale, table: StandardisedRows, jobs: int) -> Array:
     """Compute how unlike all components rows are, in standard deviations (n_samples,).
 
     It is `deviation` on a `scale` that rows of the fit gave, each by mixtures that did not learn
@@ -77,7 +79,7 @@ def outlier_score(kernel: Kernel, scale: ScoreScale, table: Table, jobs: int) ->
 
 
 def project_and_score(
-    kernel: Kernel, projection: Projection, scale: ScoreScale, table: Table, jobs: int
+    kernel: Kernel, projection: Projection, scale: ScoreScale, table: StandardisedRows, jobs: int
 ) -> tuple[Array, Array]:
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     more, table = functionals_of(projection), table.modelled
@@ -92,11 +94,11 @@ class FeatureScorer:
     Parameters
     ----------
     kernel : Kernel
-    table : Table
+    table : StandardisedRows
         Rows in the columns of those to be scored.
     """
 
-    def __init__(self, kernel: Kernel, table: Table) -> None:
+    def __init__(self, kernel: Kernel, table: StandardisedRows) -> None:
         self._kernel, self._table = kernel, table.modelled
         self._scales = column_scales(kernel, table.values)
         # Of a wide table the coefficients of some columns at a time: all are more than the
@@ -110,7 +112,7 @@ class FeatureScorer:
         self,
         features: Array,
         usual: np.ndarray | None,
-        rows: Table,
+        rows: StandardisedRows,
         jobs: int,
         unseen: np.ndarray | None = None,
     ) -> Array:
@@ -125,7 +127,7 @@ class FeatureScorer:
             Φᵀ of the rows.
         usual : ndarray of shape (n_values,) or None
             The usual deviation of each value, as from `usual_deviations`; None: 1.
-        rows : Table
+        rows : StandardisedRows
         jobs : int
         unseen : ndarray of shape (n_mixtures, n_rows), default=None
             Which mixtures count for a row: those that did not learn from it. A row that all learnt
@@ -155,7 +157,7 @@ class FeatureScorer:
         return _take_logarithm(squares, rows)
 
     def usual_deviations(
-        self, features: Array, rows: Table, unseen: np.ndarray, jobs: int
+        self, features: Array, rows: StandardisedRows, unseen: np.ndarray, jobs: int
     ) -> np.ndarray:
         """Compute the usual deviation of each value (n_values,) from some rows of a fit.
 
@@ -186,7 +188,9 @@ class FeatureScorer:
         mixture_of = np.repeat(np.arange(len(each)), np.repeat(sizes, counts))
         return features * take_along(weights, mixture_of)
 
-    def _deviations(self, features: Array, rows: Table, jobs: int) -> list[tuple[slice, Array]]:
+    def _deviations(
+        self, features: Array, rows: StandardisedRows, jobs: int
+    ) -> list[tuple[slice, Array]]:
         """List the numbers of some values, and how far rows deviate there (n_values, n)."""
 
         def deviate(piece: Piece) -> tuple[slice, Array]:
@@ -211,7 +215,7 @@ class FeatureScorer:
         return kept[1]
 
 
-def _take_logarithm(squares: Array, table: Table) -> Array:
+def _take_logarithm(squares: Array, table: StandardisedRows) -> Array:
     """Turn squared deviations of rows, added up (n,), into `deviation`; NaN if there are none."""
     xp, count = namespace(squares), table.observed_values
     if table.unexplained is not None:
@@ -253,7 +257,7 @@ def _trimmed_means(deviations: np.ndarray, seen: np.ndarray) -> np.ndarray:
 def _pass_mixtures(
     kernel: Kernel,
     usual: np.ndarray | None,
-    table: Table,
+    table: StandardisedRows,
     jobs: int,
     more: Array | None = None,
 ) -> tuple[Array, Array]:
@@ -278,7 +282,7 @@ def _pass_mixtures(
     return taken, squares
 
 
-def _deviation_functionals(kernel: Kernel, table: Table, more: Array | None) -> Array:
+def _deviation_functionals(kernel: Kernel, table: StandardisedRows, more: Array | None) -> Array:
     """Take posteriors to `more` of the features, and to the means of what deviations consist of.
 
     Of shape (width, n_columns), with `more` of shape (.., n_columns). Laid out stack by stack: for
@@ -309,7 +313,7 @@ def _flat(parts: list[Array]) -> Array:
     return xp.matrix_transpose(xp.concat(flat, axis=0) if len(flat) > 1 else flat[0])
 
 
-def _number_functionals(stacks: Sequence[Any], table: Table, columns: slice) -> Array:
+def _number_functionals(stacks: Sequence[Any], table: StandardisedRows, columns: slice) -> Array:
     """Compute what deviations in some columns of numbers d consist of (3 d, n_columns)."""
     variances = [stack.covariances for stack in stacks]
     variances = [namespace(v).linalg.diagonal(v) if v.ndim == 4 else v for v in variances]
@@ -320,14 +324,16 @@ def _number_functionals(stacks: Sequence[Any], table: Table, columns: slice) -> 
     )
 
 
-def _category_functionals(stacks: Sequence[Any], table: Table) -> Array:
+def _category_functionals(stacks: Sequence[Any], table: StandardisedRows) -> Array:
     """Compute what deviations consist of in categories, then in their columns (.., n_columns)."""
     chances = _flat([stack.categories for stack in stacks])
     parts = kinds.category_deviations(table.column_model, table.codes.shape[1], chances)
     return namespace(chances).concat(parts, axis=0)
 
 
-def _combine(found: Array, usual: np.ndarray | None, rows: Table, pieces: Sequence[Piece]) -> Array:
+def _combine(
+    found: Array, usual: np.ndarray | None, rows: StandardisedRows, pieces: Sequence[Piece]
+) -> Array:
     """Add the squared deviations of each row (n,) up from all functionals (width, n)."""
     width, total, last = 3 * rows.n_features, 0.0 * found[0, :], 0
     deviations = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
@@ -340,7 +346,7 @@ def _combine(found: Array, usual: np.ndarray | None, rows: Table, pieces: Sequen
     return total
 
 
-def _number_deviations(found: Array, rows: Table, columns: slice) -> Array:
+def _number_deviations(found: Array, rows: StandardisedRows, columns: slice) -> Array:
     """Compute the deviations of rows (d, n) in columns of numbers from functionals (3 d, n)."""
     xp = namespace(found)
     x, seen = (xp.matrix_transpose(part[:, columns]) for part in (rows.values, rows.observed))
@@ -349,7 +355,7 @@ def _number_deviations(found: Array, rows: Table, columns: slice) -> Array:
     return squares + xp.where(seen, found[2 * d :, :], 0.0)
 
 
-def _category_deviations(found: Array, rows: Table) -> Array:
+def _category_deviations(found: Array, rows: StandardisedRows) -> Array:
     """Compute the deviations of rows (n_categorical, n) in their categories."""
     xp, n_categories = namespace(found), rows.column_model.column.shape[0]
     found = xp.matrix_transpose(found)

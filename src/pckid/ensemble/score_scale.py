@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from pckid._utils.arrays import Array, asarray_like, to_numpy
-from pckid.input.table import Table
+from pckid.input.table import StandardisedRows
 
 # The middle and this quantile of held-out rows say where scores of 0 and 1.64 lie: a higher one
 # would follow the outliers among them, a lower one miss how heavy the tail is.
@@ -78,14 +78,14 @@ class OwnScores(NamedTuple):
     scores: np.ndarray  # (n_rows,)
 
 
-def keep_scores(table: Table, scores: Array) -> OwnScores:
+def keep_scores(table: StandardisedRows, scores: Array) -> OwnScores:
     """Keep the scores (n_samples,) of standardised rows."""
     keys = _digest(table)
     order = np.argsort(keys, kind="stable")
     return OwnScores(keys[order], to_numpy(scores)[order])
 
 
-def recall_scores(own: OwnScores, table: Table, scores: Array) -> Array:
+def recall_scores(own: OwnScores, table: StandardisedRows, scores: Array) -> Array:
     """Replace the scores (n_samples,) of those rows that were kept."""
     keys = _digest(table)
     places = np.minimum(np.searchsorted(own.keys, keys), len(own.keys) - 1)
@@ -93,7 +93,7 @@ def recall_scores(own: OwnScores, table: Table, scores: Array) -> Array:
     return asarray_like(found, scores, dtype=scores.dtype)
 
 
-def _digest(table: Table) -> np.ndarray:
+def _digest(table: StandardisedRows) -> np.ndarray:
     """Compute a number for each row (n_samples,), uint64, from its values and categories."""
     parts = (to_numpy(part) for part in (table.values, table.observed, table.codes))
     rows = np.concatenate([part.astype(np.float64) for part in parts], axis=1)

@@ -96,9 +96,9 @@ def gains_of_paths(
     shown = cells.seen - hidden
     count = np.maximum(cells.rows @ shown, 1e-9)
     mean = (cells.rows @ (cells.values * shown)) / count
-    apart = (cells.values - mean) * shown
-    spread = np.maximum(cells.rows @ apart**2 / count, _LEAST_SPREAD)
-    left = Cells(apart, shown, cells.rows, cells.columns)
+    deviations = (cells.values - mean) * shown
+    spread = np.maximum(cells.rows @ deviations**2 / count, _LEAST_SPREAD)
+    left = Cells(deviations, shown, cells.rows, cells.columns)
     target = (cells.values - mean) * hidden
     ranks = [only] if only else ranks_to_try(len(cells.values), least)
     start = first_scores(left, ranks[-1])

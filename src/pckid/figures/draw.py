@@ -9,7 +9,7 @@ import numpy as np
 
 from pckid._utils.files import atomic_file, check_target
 from pckid.figures.colours import PALETTES
-from pckid.figures.marks import FONT, SIGNS, Area, Axis, Bars, Dots, Labels, Line, Panel
+from pckid.figures.marks import FONT, SIGNS, Area, Axis, Bars, Dots, Labels, Line, Panel, Picture
 from pckid.figures.svg import to_svg
 
 if TYPE_CHECKING:
@@ -155,10 +155,17 @@ def _labels(ax: Any, mark: Labels, colours: Any, order: int) -> None:
             drawn.set_path_effects([withStroke(linewidth=3, foreground=colours["page"])])
 
 
+def _picture(ax: Any, mark: Picture, colours: Any, order: int) -> None:
+    ends = mark.x0, mark.x1, mark.y1, mark.y0
+    how = {"aspect": "auto", "interpolation": "nearest", "zorder": order}
+    ax.imshow(mark.pixels, extent=ends, origin="upper", **how)
+
+
 _DRAWERS: dict[type, Callable[..., None]] = {
     Dots: _dots,
     Bars: _bars,
     Line: _line,
     Area: _area,
     Labels: _labels,
+    Picture: _picture,
 }

@@ -78,7 +78,17 @@ class Labels(NamedTuple):
     clusters: Sequence[int] = ()  # whose names these are, for a page that lets readers change them
 
 
-Mark = Dots | Bars | Line | Area | Labels
+class Picture(NamedTuple):
+    """Pixels of colours of their own, the first row at y0; those without opacity are not drawn."""
+
+    pixels: np.ndarray  # (height, width, 4), uint8
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+
+
+Mark = Dots | Bars | Line | Area | Labels | Picture
 
 
 @dataclass(frozen=True)

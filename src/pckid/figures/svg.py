@@ -18,7 +18,9 @@ from pckid.figures.marks import (
     Labels,
     Line,
     Panel,
+    Picture,
 )
+from pckid.figures.png import to_data_uri
 
 if TYPE_CHECKING:
     from pckid.figures.figure import Figure
@@ -186,12 +188,22 @@ def _labels(panel: Panel, mark: Labels) -> Iterator[str]:
         yield _text(text, at + bold + halo + named, mark.fill, mark.size)
 
 
+def _picture(panel: Panel, mark: Picture) -> Iterator[str]:
+    x, y = panel.to_pixels(np.array([mark.x0, mark.x1]), np.array([mark.y0, mark.y1]))
+    yield (
+        f'<image x="{_short(x.min())}" y="{_short(y.min())}" width="{_short(abs(x[1] - x[0]))}" '
+        f'height="{_short(abs(y[1] - y[0]))}" preserveAspectRatio="none" '
+        f'image-rendering="pixelated" href="{to_data_uri(mark.pixels)}"/>'
+    )
+
+
 _WRITERS: dict[type, Callable[..., Iterator[str]]] = {
     Dots: _dots,
     Bars: _bars,
     Line: _line,
     Area: _area,
     Labels: _labels,
+    Picture: _picture,
 }
 
 

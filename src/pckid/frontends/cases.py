@@ -16,7 +16,7 @@ from pckid.frontends.options import CaseOptions, ColumnOptions, Fix
 from pckid.frontends.preparing import prepare
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.questions.too_many_categories import TOO_MANY_CATEGORIES
-from pckid.frontends.tables.choosing import Known
+from pckid.frontends.tables.choosing import ModelColumns
 from pckid.frontends.tables.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def prepare_table(
-    table: FileTable, options: ColumnOptions | None = None, known: Known | None = None
+    table: FileTable, options: ColumnOptions | None = None, known: ModelColumns | None = None
 ) -> Prepared:
     """Prepare a table as `prepare` does; where it has several lines for each case, its cases.
 
@@ -44,12 +44,10 @@ def prepare_table(
         form = known.form
         measured = [form.options["value"]] if "value" in form.options else form.variables
         texts = {name: each for name, each in known.categories.items() if name in form.static}
-        of_lines = Known((*measured, *form.static), texts, known.units)
+        of_lines = ModelColumns((*measured, *form.static), texts, known.units)
     found = prepare(table, options, of_lines)
     # Texts that change within cases are no categories, however many they are.
-    if any(
-        problem.stops and problem.code != TOO_MANY_CATEGORIES.code for problem in found.problems
-    ):
+    if any(doubt.stops and doubt.code != TOO_MANY_CATEGORIES.code for doubt in found.doubts):
         return found
     return _gather_cases(found, lines, known and known.form)
 
@@ -64,23 +62,24 @@ def prepare_advised(
     """
     options = replace(options, take_advice=True)
     found = prepare_table(table, options)
-    doubt = next((each for each in found.problems if each.code == REPEATED_IDS.code), None)
+    doubt = next((each for each in found.doubts if each.code == REPEATED_IDS.code), None)
     can_group = can_group and doubt is not None and doubt.data["is_named"]
     if doubt is None or not can_group or options.lines or options.ordinal or options.count:
         return found
     variable, value = (doubt.data.get(key) for key in ("variable", "value"))
     lines = CaseOptions(doubt.column, doubt.data["time"], variable, value)
-    by_share: dict[float, Prepared] = {}
+    by_share: dict[float, tuple[CaseOptions, Prepared]] = {}
     for first in (False, True):
         with suppress(ValueError):
-            cases = prepare_table(table, replace(options, lines=replace(lines, from_first=first)))
+            tried = replace(lines, from_first=first)
+            cases = prepare_table(table, replace(options, lines=tried))
             if not cases.stops:
                 # Of equal shares, that of the times as they are.
-                by_share.setdefault(float(np.isnan(cases.X).mean()) * (1 + first), cases)
+                by_share.setdefault(float(np.isnan(cases.X).mean()) * (1 + first), (tried, cases))
     if not by_share:
         return found
-    cases = by_share[min(by_share)]
-    taken = Fact("advice_taken", {"fixes": [Fix("lines", cases.lines.options.lines)]})
+    chosen, cases = by_share[min(by_share)]
+    taken = Fact("advice_taken", {"fixes": [Fix("lines", chosen)]})
     return replace(cases, notes=(taken, *cases.notes))
 
 
@@ -122,12 +121,12 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
     found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
-    problems = tuple(
-        problem
-        for problem in lines.problems
-        if problem.code != TOO_MANY_CATEGORIES.code or problem.column in series.static
+    doubts = tuple(
+        doubt
+        for doubt in lines.doubts
+        if doubt.code != TOO_MANY_CATEGORIES.code or doubt.column in series.static
     )
-    return replace(found, notes=lines.notes, problems=problems, series=series, lines=lines)
+    return replace(found, notes=lines.notes, doubts=doubts, series=series, lines=lines)
 
 
 def _case_columns(

@@ -74,7 +74,7 @@ def open_dataset(
         raise TableError(f"{path}: {brief(str(error).splitlines()[0], 200)}. {_INSTEAD}") from None
     advised = advice(doubts)
     if not advised or not options.take_advice:
-        return replace(prepared, problems=(*prepared.problems, *doubts)), rows
+        return replace(prepared, doubts=(*prepared.doubts, *doubts)), rows
     prepared, rows = open_dataset(path, reading, options.with_fixes(advised))
     taken = Fact("advice_taken", {"fixes": advised})
     return replace(prepared, notes=(taken, *prepared.notes)), rows
@@ -99,8 +99,8 @@ def _plan_text(path: str, reading: ReadOptions, options: ColumnOptions, head: So
     kind, kinds = found.table.text, {n: r.kind for n, r in found.readings.items()}
     odd = [n for n, r in found.readings.items() if r.kind == "number" and not r.is_plain]
     # Codes for missing are asked about by rows of the whole text.
-    stops = (each for each in found.problems if each.stops and each.code != CODE_FOR_MISSING.code)
-    odd += [problem.column for problem in stops]
+    stops = (each for each in found.doubts if each.stops and each.code != CODE_FOR_MISSING.code)
+    odd += [doubt.column for doubt in stops]
     if odd or kind is None:
         named = join_words([f"'{brief(name)}'" for name in dict.fromkeys(odd)], 5)
         is_plain = "is not plain" if len(set(odd)) == 1 else "are not plain"

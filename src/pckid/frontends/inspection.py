@@ -29,7 +29,7 @@ class ColumnInspection(NamedTuple):
     kind: str
     used: bool  # whether the clustering uses the column as it stands
     reading: Reading
-    problems: tuple[Doubt, ...]
+    doubts: tuple[Doubt, ...]
     n_observed: int
     n_distinct: int
     share_missing: float
@@ -56,7 +56,7 @@ class ColumnInspection(NamedTuple):
     @property
     def missing_codes(self) -> tuple[str, ...]:
         """Contents of cells that look like codes for missing values."""
-        return tuple(fix.choice for fix in advice(self.problems) if fix.option == "na_values")
+        return tuple(fix.choice for fix in advice(self.doubts) if fix.option == "na_values")
 
 
 class TableInspection(NamedTuple):
@@ -64,7 +64,7 @@ class TableInspection(NamedTuple):
 
     table: FileTable
     columns: tuple[ColumnInspection, ...]
-    problems: tuple[Doubt, ...]  # all that is wrong or doubtful
+    doubts: tuple[Doubt, ...]  # all that is wrong or doubtful
     row_names: str | None  # the column that names the rows, if one does
     share_missing: float  # among the columns of numbers and categories
     n_empty_rows: int
@@ -83,7 +83,7 @@ class TableInspection(NamedTuple):
     @property
     def fixes(self) -> list[Fix]:
         """What takes all advice."""
-        return advice(self.problems)
+        return advice(self.doubts)
 
 
 def inspect_table(table: FileTable, options: ColumnOptions | None = None) -> TableInspection:
@@ -103,9 +103,9 @@ def inspect_table(table: FileTable, options: ColumnOptions | None = None) -> Tab
             wrong.add(name)
             values = np.full(table.n_rows, np.nan)
         numbers[name] = values
-    problems: defaultdict[str, list[Doubt]] = defaultdict(list)
-    for problem in found.problems:
-        problems[problem.column].append(problem)
+    doubts: defaultdict[str, list[Doubt]] = defaultdict(list)
+    for doubt in found.doubts:
+        doubts[doubt.column].append(doubt)
     columns = []
     for name in names:
         reading = found.readings[name]
@@ -132,14 +132,14 @@ def inspect_table(table: FileTable, options: ColumnOptions | None = None) -> Tab
             levels = {key: getattr(summary, key) for key in _QUARTILES}
             quartiles = {k: level if np.isfinite(level) else None for k, level in levels.items()}
         columns.append(ColumnInspection(
-            name, kind, name in used and kind not in _UNUSED, reading, tuple(problems[name]),
+            name, kind, name in used and kind not in _UNUSED, reading, tuple(doubts[name]),
             n_observed, n_distinct, 1 - n_observed / max(table.n_rows, 1), quartiles, common,
         ))  # fmt: skip
     kept = np.array([name not in wrong for name in used], dtype=bool)
     read, X = [name for name in used if name not in wrong], found.X
     X = X if kept.all() else X[:, kept]
     return TableInspection(
-        table, tuple(columns), found.problems, found.row_names,
+        table, tuple(columns), found.doubts, found.row_names,
         float(np.isnan(X).mean()) if X.size else 0.0,
         int(np.isnan(X).all(axis=1).sum()) if X.size else 0, *_patterns(X, read),
         tuple(found.notes_on_cases),

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pckid.cluster import PCKID
+from pckid.estimator import PCKID
 from pckid.exceptions import OptionError, PckidModelError
 from pckid.frontends.cases import prepare_table
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import CaseOptions, ColumnOptions, ReadOptions
-from pckid.frontends.tables.choosing import Known
+from pckid.frontends.tables.choosing import ModelColumns
 from pckid.frontends.tables.prepared import Prepared
 from pckid.modelfile import load_with_description
 from pckid.series.table import SeriesFormat
@@ -47,7 +47,7 @@ class KnownModel(NamedTuple):
     estimator: PCKID
     columns: ColumnOptions
     reading: ReadOptions
-    known: Known
+    known: ModelColumns
     na_values: list[str]  # what was missing in its own table
     noted: frozenset[str]  # options of reading that its file sets, and nobody else
 
@@ -86,7 +86,7 @@ def load_known(
     except (AttributeError, KeyError, TypeError, ValueError):
         raise PckidModelError("The model's notes on how to read series are not sound.") from None
     units = dict(text.rpartition("=")[::2] for text in kept["units"])
-    known = Known(tuple(map(str, names)), estimator.categories_, units, form)
+    known = ModelColumns(tuple(map(str, names)), estimator.categories_, units, form)
     same: dict[str, Any] = {
         key: kept[key][-1] for key in _KEPT if kept[key] and getattr(reading, key) is None
     }

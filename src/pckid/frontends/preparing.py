@@ -19,7 +19,7 @@ from pckid.frontends.questions.nothing_left import NOTHING_LEFT
 from pckid.frontends.questions.question import Seen
 from pckid.frontends.questions.rows_below_names import ROWS_BELOW_NAMES
 from pckid.frontends.tables.choosing import (
-    Known,
+    ModelColumns,
     choose_columns,
     find_unmatched,
     match_known_categories,
@@ -43,7 +43,7 @@ _FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
 def prepare(
     table: FileTable,
     options: ColumnOptions | None = None,
-    known: Known | None = None,
+    known: ModelColumns | None = None,
 ) -> Prepared:
     """Choose the columns to cluster, read them, and list all that is doubtful about them.
 
@@ -60,7 +60,7 @@ def prepare(
     found = prepare_once(table, options, known)
     taken: list[Fact] = []
     while options.take_advice and len(taken) < _MAX_ROUNDS:
-        fresh = [fix for fix in advice(found.problems) if _changes(fix, table, options)]
+        fresh = [fix for fix in advice(found.doubts) if _changes(fix, table, options)]
         if not fresh:
             break
         taken.append(Fact("advice_taken", {"fixes": fresh}))
@@ -90,7 +90,7 @@ def with_outcomes(found: Prepared, names: Sequence[str]) -> Prepared:
     ]  # fmt: skip
     fixes = advice(doubts)
     if not fixes or not found.options.take_advice:
-        return replace(found, problems=(*found.problems, *doubts))
+        return replace(found, doubts=(*found.doubts, *doubts))
     missing = read_rules(found.table, found.options.with_fixes(fixes)).missing
     taken = Fact("advice_taken", {"fixes": fixes})
     return replace(found, rules=found.rules._replace(missing=missing), notes=(taken, *found.notes))
@@ -108,7 +108,9 @@ def _changes(fix: Fix, table: FileTable, options: ColumnOptions) -> bool:
     return options.with_fixes([fix]) != options
 
 
-def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None = None) -> Prepared:
+def prepare_once(
+    table: FileTable, options: ColumnOptions, known: ModelColumns | None = None
+) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     options = replace(options, count=tuple(named_columns(table, options.count, "count")))
@@ -125,16 +127,16 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     row_names = options.row_names
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
-    problems = ask_questions(Seen(table, columns, rules, readings, options, known))
+    doubts = ask_questions(Seen(table, columns, rules, readings, options, known))
     if options.lines is not None:
-        problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
+        doubts = _settle(doubts, (options.lines.time, options.lines.value), _FOR_CASES)
     release_memory(table)
-    problems = [each for each in problems if each.code == NOTHING_LEFT.code] or problems
-    below = next((each for each in problems if each.code == ROWS_BELOW_NAMES.code), None)
+    doubts = [each for each in doubts if each.code == NOTHING_LEFT.code] or doubts
+    below = next((each for each in doubts if each.code == ROWS_BELOW_NAMES.code), None)
     if below is not None:  # What they hide shows at once.
         table = table.without_first(table.n_skipped + below.data["n_rows"])
         found = prepare_once(table, options, known)
-        return replace(found, problems=(below, *found.problems))
+        return replace(found, doubts=(below, *found.doubts))
     joined = [
         Fact("spellings_joined", {"column": name, "texts": texts})
         for name, texts in columns.joined.items()
@@ -148,7 +150,7 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
                 facts.append(Fact("words_kept", {"column": name, "words": words}))
     else:
         columns, facts = match_known_categories(columns, known)
-        problems = _settle(problems, names, _FOR_CELLS)
+        doubts = _settle(doubts, names, _FOR_CELLS)
     levels = {} if known else order_levels(table, options, columns.counts)
     weights = None
     if options.weights is not None:
@@ -157,21 +159,21 @@ def prepare_once(table: FileTable, options: ColumnOptions, known: Known | None =
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
         columns.X, columns.texts, columns.counts, frozenset(columns.wrong),
-        (*_notes(left_out, readings), *facts, *joined), tuple(problems),
+        (*_notes(left_out, readings), *facts, *joined), tuple(doubts),
         weights, places, levels=levels,
     )  # fmt: skip
 
 
 def _settle(
-    problems: list[Doubt], names: Collection[str | None], options: Collection[str]
+    doubts: list[Doubt], names: Collection[str | None], options: Collection[str]
 ) -> list[Doubt]:
     """Ask nothing about the use of columns that must stay, and give fixes by these options only."""
     return [
-        problem._replace(fix=tuple(fix for fix in problem.fix if fix.option in options))
-        if problem.column in names
-        else problem
-        for problem in problems
-        if problem.column not in names or not QUESTIONS[problem.code].about_use
+        doubt._replace(fix=tuple(fix for fix in doubt.fix if fix.option in options))
+        if doubt.column in names
+        else doubt
+        for doubt in doubts
+        if doubt.column not in names or not QUESTIONS[doubt.code].about_use
     ]
 
 

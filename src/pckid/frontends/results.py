@@ -15,8 +15,8 @@ import pyarrow as pa
 from pckid._utils.files import check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
-from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
+from pckid.estimator import PCKID
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.options import list_texts

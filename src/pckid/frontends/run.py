@@ -29,11 +29,11 @@ from pckid.assessment import (
     assess_rows,
 )
 from pckid.blocks.datasets import DatasetRows
-from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import to_matrix
+from pckid.estimator import PCKID
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.table import name_row
@@ -283,10 +283,10 @@ class Clustering:
             one = [note.data["column"]] if "column" in note.data else []
             columns, sentence = list(note.data.get("columns", one)), write_note(note, words)
             found.append({"code": note.code, "columns": columns, "sentence": sentence})
-        for problem in prepared.problems:
-            sentence = f"{write_evidence(problem)} {write_advice(problem, words)}"
-            columns = list(problem.columns)
-            found.append({"code": problem.code, "columns": columns, "sentence": sentence})
+        for doubt in prepared.doubts:
+            sentence = f"{write_evidence(doubt)} {write_advice(doubt, words)}"
+            columns = list(doubt.columns)
+            found.append({"code": doubt.code, "columns": columns, "sentence": sentence})
         return found
 
     def layout(

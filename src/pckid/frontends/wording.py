@@ -134,7 +134,7 @@ def write_findings(prepared: Prepared, words: Dialect, skip: str = "") -> list[s
     """
     notes = [note for note in (*prepared.table.notes, *prepared.notes) if note.code != skip]
     sentences = (write_note(note, words) for note in notes)
-    return [*sentences, *write_problems(prepared.problems, words), *prepared.notes_on_cases]
+    return [*sentences, *write_doubts(prepared.doubts, words), *prepared.notes_on_cases]
 
 
 def describe_origin(prepared: Prepared, words: Dialect) -> dict[str, Any]:
@@ -183,52 +183,52 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
     )
 
 
-def group_problems(problems: Sequence[Doubt]) -> Iterator[list[Doubt]]:
+def group_doubts(doubts: Sequence[Doubt]) -> Iterator[list[Doubt]]:
     """Put each problem that many columns share, with the same fix, into one list."""
     groups: dict[Any, list[Doubt]] = {}
     keys = []
-    for problem in problems:
-        fixes = [(fix.option, fix.choice) for fix in problem.fix]
-        keys.append((problem.code, problem.stops, *fixes))
-        groups.setdefault(keys[-1], []).append(problem)
-    for problem, key in zip(problems, keys, strict=True):
+    for doubt in doubts:
+        fixes = [(fix.option, fix.choice) for fix in doubt.fix]
+        keys.append((doubt.code, doubt.stops, *fixes))
+        groups.setdefault(keys[-1], []).append(doubt)
+    for doubt, key in zip(doubts, keys, strict=True):
         if len(groups[key]) < _MIN_ALIKE:
-            yield [problem]
-        elif problem is groups[key][0]:
+            yield [doubt]
+        elif doubt is groups[key][0]:
             yield groups[key]
 
 
 def write_alike(group: Sequence[Doubt]) -> str:
     """Write which columns share the problem of the first."""
-    others = [brief(problem.column) for problem in group[1:]]
+    others = [brief(doubt.column) for doubt in group[1:]]
     n_others = counted(len(others), "more column")
     return f" The same in {n_others}: {list_first(others)}." if others else ""
 
 
-def write_problems(problems: Sequence[Doubt], words: Dialect) -> list[str]:
+def write_doubts(doubts: Sequence[Doubt], words: Dialect) -> list[str]:
     """Write what is wrong, what stops the clustering first."""
     return [
         f"{write_evidence(group[0])} {write_advice(group[0], words)}{write_alike(group)}"
-        for group in group_problems(sorted(problems, key=urgency))
+        for group in group_doubts(sorted(doubts, key=urgency))
     ]
 
 
 def refuse_undecided(prepared: Prepared, words: Dialect) -> None:
     """Raise if something must be fixed first, and say all that is wrong or doubtful."""
-    problems = prepared.problems
-    stops = [problem for problem in problems if problem.stops]
+    doubts = prepared.doubts
+    stops = [doubt for doubt in doubts if doubt.stops]
     if not stops:
         return
-    lines = write_problems(problems, words)
+    lines = write_doubts(doubts, words)
     if len(lines) > 1:
-        n_stops = len(list(group_problems(stops)))
+        n_stops = len(list(group_doubts(stops)))
         head = f"{brief(prepared.table.source)} needs {counted(n_stops, 'decision')}"
         if n_stops < len(lines):
             head += f", the first {f'{n_stops} ' if n_stops > 1 else ''}of these points"
         head += ":"
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         lines = [head, *(f"- {line}" for line in lines[:_SHOWN]), *more]
-    advised = advice(problems)
+    advised = advice(doubts)
     written = words.write(advised)
     ways = [
         words.yes if advised and not words.settled else "",
@@ -236,4 +236,4 @@ def refuse_undecided(prepared: Prepared, words: Dialect) -> None:
     ]
     if any(ways):
         lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")
-    raise UndecidedError("\n".join(lines), problems)
+    raise UndecidedError("\n".join(lines), doubts)

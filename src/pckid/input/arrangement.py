@@ -25,7 +25,7 @@ class Arrangement(NamedTuple):
 
     # (n_samples, n_axes), NaN in all axes of a row whose position is not known
     positions: np.ndarray | None
-    groups: np.ndarray | None  # (n_samples,), numbers
+    together: np.ndarray | None  # (n_samples,), numbers: equal ones belong together
     # What distances are measured in: "days", "km", or "" for the unit of the positions
     unit: str = ""
     # Whether the last axis is a time, in days, beside those of a place
@@ -34,7 +34,7 @@ class Arrangement(NamedTuple):
     @property
     def n_samples(self) -> int:
         """The number of rows."""
-        given = self.groups if self.positions is None else self.positions
+        given = self.together if self.positions is None else self.positions
         return 0 if given is None else len(given)
 
     @property
@@ -47,15 +47,15 @@ class Arrangement(NamedTuple):
     @property
     def n_groups(self) -> float:
         """The number of groups; ∞ where rows have positions, too, or no groups."""
-        if self.groups is None or self.positions is not None:
+        if self.together is None or self.positions is not None:
             return np.inf
-        return len(np.unique(self.groups))
+        return len(np.unique(self.together))
 
     def take(self, rows: np.ndarray) -> Arrangement:
         """Keep some rows."""
         positions = None if self.positions is None else self.positions[rows]
-        groups = None if self.groups is None else self.groups[rows]
-        return self._replace(positions=positions, groups=groups)
+        together = None if self.together is None else self.together[rows]
+        return self._replace(positions=positions, together=together)
 
     def distances(self, rows: np.ndarray, others: np.ndarray, pace: float = 1.0) -> np.ndarray:
         """Measure the distances of rows from others (n_rows, n_others).
@@ -67,8 +67,8 @@ class Arrangement(NamedTuple):
         if self.positions is not None:
             places = self._scaled(pace)
             found = cdist(places[rows], places[others])
-        if self.groups is not None:
-            found[self.groups[rows][:, None] != self.groups[others]] = np.inf
+        if self.together is not None:
+            found[self.together[rows][:, None] != self.together[others]] = np.inf
         return found
 
     def blocks(self, size: float, pace: float = 1.0) -> np.ndarray:
@@ -80,8 +80,8 @@ class Arrangement(NamedTuple):
         if self.positions is not None and size > 0:
             places = self._scaled(pace)
             keys = np.floor((places - np.nanmin(places, axis=0)) / size)
-        if self.groups is not None:
-            keys = np.column_stack([self.groups, keys])
+        if self.together is not None:
+            keys = np.column_stack([self.together, keys])
         unknown = np.isnan(keys).any(axis=1)
         found = np.empty(len(keys), dtype=np.int64)
         inside = np.unique(keys[~unknown], axis=0, return_inverse=True)[1].reshape(-1)

@@ -27,7 +27,7 @@ def plain_table(X: Any) -> Any:
 class ColumnRoles(NamedTuple):
     """What columns of a table (n_features) share, and how they count."""
 
-    groups: Mapping[str, list[int]]  # the columns of each group, ascending
+    column_sets: Mapping[str, list[int]]  # the columns of each group, ascending
     # (n_features,), int: those of one number are divided by one scale, −1: each by its own; None:
     # all of them are
     scales: np.ndarray | None
@@ -48,7 +48,7 @@ class ColumnRoles(NamedTuple):
 
         Groups of which one column or none is left are none.
         """
-        inside = [np.isin(columns, members) for members in self.groups.values()]
+        inside = [np.isin(columns, members) for members in self.column_sets.values()]
         several = [mine for mine in inside if mine.sum() > 1]
         return np.stack(several, axis=1).astype(np.float64) if several else None
 
@@ -62,7 +62,7 @@ class ColumnRoles(NamedTuple):
             return None
         if isinstance(self.weights, str):
             owner = -1 - np.arange(len(self.informative))
-            for number, columns in enumerate(self.groups.values()):
+            for number, columns in enumerate(self.column_sets.values()):
                 owner[columns] = number
             _, place, sizes = np.unique(owner[used], return_inverse=True, return_counts=True)
             weights = sizes.min() / sizes[place]

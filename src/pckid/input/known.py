@@ -14,7 +14,7 @@ from pckid.exceptions import OptionError
 from pckid.input.cells import as_text, is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_array
-from pckid.input.table import Scaling, Table, standardise, take
+from pckid.input.table import Scaling, StandardisedRows, standardise, take
 
 _UNKNOWN = ("", "-1", "None", "nan", "NaN", "NaT", "<NA>")
 # So many groups are too many if most have one row, and a table has not ten times as many rows.
@@ -42,7 +42,7 @@ class KnownMembers(NamedTuple):
         """The number of each row's label among `names` (n_kept,)."""
         return np.searchsorted(self.names, self.known.astype(str))
 
-    def standardise(self, scaling: Scaling, dtype: str) -> tuple[Table, KnownMembers]:
+    def standardise(self, scaling: Scaling, dtype: str) -> tuple[StandardisedRows, KnownMembers]:
         """Standardise the rows that have something observed; returned with these."""
         table = standardise(self.X, scaling, dtype)
         seen = np.flatnonzero(to_numpy(table.observed).any(axis=1))

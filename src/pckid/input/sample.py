@@ -20,7 +20,7 @@ from pckid.input.column_groups import ColumnRoles
 from pckid.input.known import KnownMembers, find_known
 from pckid.input.table import (
     Scaling,
-    Table,
+    StandardisedRows,
     fit_scaling,
     place_scaling,
     standardise,
@@ -89,7 +89,7 @@ class _Measured(NamedTuple):
 class Sample(NamedTuple):
     """The rows that a fit learns from, and what it must know of the others."""
 
-    table: Table  # standardised, each row with an observed value
+    table: StandardisedRows  # standardised, each row with an observed value
     scaling: Scaling  # from all rows
     dtype: str  # of the arithmetic
     n_usable: int  # how many rows it stands for
@@ -318,7 +318,7 @@ class UniqueRows(NamedTuple):
     places: np.ndarray  # (n_samples,), which of `rows` each row of the table is the same as
 
 
-def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> UniqueRows:
+def merge_duplicates(table: StandardisedRows, weights: np.ndarray | None, least: int) -> UniqueRows:
     """Merge rows that are the same, and sort them by their values.
 
     So a row that comes three times and one of weight 3 are the same to all that follows, in

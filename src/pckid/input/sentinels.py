@@ -120,14 +120,14 @@ def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> in
         if code in _SCALE_CODES:
             nine = from_top and distinct[0] == -9
             few = _MIN_CODED <= counts[:n].sum() < counts[n:].sum()
-            apart = nine and few and gap >= spread
-            apart = apart and (-rest[::-1]).tolist() in _SCALES
+            stands_out = nine and few and gap >= spread
+            stands_out = stands_out and (-rest[::-1]).tolist() in _SCALES
         elif counts[:n].sum() > 1:
             alone = not from_top and counts[:n].max() >= _MIN_CODED
-            apart = gap > spread or (alone and _is_alone_negative(distinct[:n], rest))
+            stands_out = gap > spread or (alone and _is_alone_negative(distinct[:n], rest))
         else:
-            apart = abs(code) >= 888 and gap > 10 * spread
-        best = n if apart else best
+            stands_out = abs(code) >= 888 and gap > 10 * spread
+        best = n if stands_out else best
     return best
 
 

@@ -61,7 +61,7 @@ class Scaling(NamedTuple):
         return np.concatenate([self.kept, self.categorical])
 
 
-class Table(NamedTuple):
+class StandardisedRows(NamedTuple):
     """Standardised rows with zeros where nothing was observed, and categories.
 
     The columns are those of numbers (n_features), then those of categories (n_categorical).
@@ -79,15 +79,15 @@ class Table(NamedTuple):
     # each component; None: there are no groups
     column_blocks: Array | None = None
     # Of a wide table, the scores of its rows, which the mixtures see in the place of its numbers.
-    scores: "Table | None" = None
+    scores: "StandardisedRows | None" = None
     # The same by factors of other rows each, as scores of new rows are.
-    held_out: "Table | None" = None
+    held_out: "StandardisedRows | None" = None
     # (n_samples, 2), of such a table of scores: what they leave of the rows' numbers, as the sum of
     # the squares of squared deviations in units of their variances, and how many there are
     unexplained: Array | None = None
 
     @property
-    def modelled(self) -> "Table":
+    def modelled(self) -> "StandardisedRows":
         """The table that the mixtures see."""
         return self if self.scores is None else self.scores
 
@@ -259,7 +259,7 @@ def logs_as_scaled(X: np.ndarray, scaling: Scaling) -> np.ndarray:
 
 def standardise(
     X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True, jobs: int = 1
-) -> Table:
+) -> StandardisedRows:
     """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness.
 
     Without `patterns` these are not looked for.
@@ -287,13 +287,13 @@ def standardise(
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
     model = scaling.column_model.astype(values.dtype)
-    table = Table(values, observed, None, None, codes, model)
+    table = StandardisedRows(values, observed, None, None, codes, model)
     if scaling.factors is not None:
         table = with_scores(table, scaling.factors)
     return with_patterns(table) if patterns else table
 
 
-def with_patterns(table: Table) -> Table:
+def with_patterns(table: StandardisedRows) -> StandardisedRows:
     """Find which patterns of missingness rows share, where that saves arithmetic."""
     if table.scores is not None:
         return table._replace(scores=with_patterns(table.scores))
@@ -301,7 +301,7 @@ def with_patterns(table: Table) -> Table:
     return table._replace(pattern=pattern, patterns=shared)
 
 
-def with_scores(table: Table, factors: WideFactors) -> Table:
+def with_scores(table: StandardisedRows, factors: WideFactors) -> StandardisedRows:
     """Score rows by factors: the mixtures see these scores, and the categories.
 
     A row without a value in a column that tells has no scores.
@@ -319,11 +319,11 @@ def with_scores(table: Table, factors: WideFactors) -> Table:
     scores, known, left = (xp.concat(part, axis=0) for part in zip(*parts, strict=True))
     observed = xp.concat([known, table.observed[:, d:]], axis=1)
     model = model_of_scores(table.column_model, d, factors.n_factors)
-    found = Table(scores, observed, None, None, table.codes, model, unexplained=left)
+    found = StandardisedRows(scores, observed, None, None, table.codes, model, unexplained=left)
     return table._replace(scores=found)
 
 
-def cells_of_factors(table: Table) -> tuple[Array, Array]:
+def cells_of_factors(table: StandardisedRows) -> tuple[Array, Array]:
     """Lay out what factors are of (n, .): numbers, and where those missing for a reason are."""
     d, shares = table.n_features, table.column_model.observed
     values, seen = table.values, table.observed[:, :d]
@@ -351,7 +351,7 @@ def model_of_scores(model: ColumnModel, n_numbers: int, n_factors: int) -> Colum
     )
 
 
-def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
+def standardise_on_model_device(X: Array, scaling: Scaling, dtype: str) -> StandardisedRows:
     """Standardise rows as from `validate_table`, moved to where the scaling lies."""
     home = scaling.center
     if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
@@ -384,7 +384,7 @@ def variance_floor(reg_covar: float, dtype: str) -> float:
     return max(float(reg_covar), 10 * float(np.finfo(dtype).eps))
 
 
-def take(table: Table, rows: Array | slice) -> Table:
+def take(table: StandardisedRows, rows: Array | slice) -> StandardisedRows:
     """Gather rows by their integer indices (n_rows,), or a slice of them, as a view if possible."""
     if isinstance(rows, np.ndarray):
         rows = asarray_like(rows, table.values)
@@ -404,7 +404,7 @@ def take(table: Table, rows: Array | slice) -> Table:
     )  # fmt: skip
 
 
-def join_scores(tables: Sequence[Table]) -> Table:
+def join_scores(tables: Sequence[StandardisedRows]) -> StandardisedRows:
     """Join the rows of tables of scores, whose patterns were not looked for."""
     xp, first = namespace(tables[0].values), tables[0]
     joined = {
@@ -414,7 +414,7 @@ def join_scores(tables: Sequence[Table]) -> Table:
     return first._replace(**joined)
 
 
-def block(table: Table, start: int, stop: int) -> Table:
+def block(table: StandardisedRows, start: int, stop: int) -> StandardisedRows:
     """Return rows `start` to `stop`, as a view where the arrays allow it."""
     return take(table, slice(start, stop))
 

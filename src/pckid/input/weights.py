@@ -9,7 +9,7 @@ from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_nump
 from pckid._utils.parallel import blas_threads
 from pckid._utils.sklearn_compat import check_sample_weight
 from pckid.input.known import in_order_of
-from pckid.input.table import Table
+from pckid.input.table import StandardisedRows
 
 _SYMMETRIC = 1e-6
 # What tells rows apart that nothing else does.
@@ -42,7 +42,7 @@ def checked_weights(sample_weight: Any, n_samples: int, X: Any = None) -> np.nda
     return weights
 
 
-def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:
+def canonical_order(table: StandardisedRows, weights: np.ndarray | None = None) -> np.ndarray:
     """Sort rows by what they hold, of shape (n_samples,): the same in whatever order they came.
 
     The key is a sum over the columns, each turned so that its longer tail is positive and weighted

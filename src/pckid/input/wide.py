@@ -10,20 +10,20 @@ from pckid._utils.seeds import Stream, generator
 from pckid.factors.fit import MAX_FIT_ROWS, Asked, fit_factors, score_by_others
 from pckid.factors.model import Cells
 from pckid.factors.scores import WideFactors
-from pckid.input.table import Table, cells_of_factors, join_scores, take, with_scores
+from pckid.input.table import StandardisedRows, cells_of_factors, join_scores, take, with_scores
 
 MIN_NUMBERS = 50
 """Tables of fewer columns of numbers are not scored unless a number of factors is asked for."""
 
 
 def find_factors(
-    table: Table, weights: np.ndarray | None, asked: Asked | None, entropy: int
+    table: StandardisedRows, weights: np.ndarray | None, asked: Asked | None, entropy: int
 ) -> WideFactors | None:
     """Fit the factors of a standardised table, where it is wide or they are asked for.
 
     Parameters
     ----------
-    table : Table
+    table : StandardisedRows
         Of numbers, not of scores.
     weights : ndarray of shape (n_samples,)
         Of mean 1; None: all alike.
@@ -46,7 +46,9 @@ def find_factors(
     return _at_home(found, table)
 
 
-def score_own_rows(table: Table, factors: WideFactors, weights: np.ndarray | None) -> Table:
+def score_own_rows(
+    table: StandardisedRows, factors: WideFactors, weights: np.ndarray | None
+) -> StandardisedRows:
     """Score the rows that factors were fitted to, also by factors of other rows each.
 
     The latter are as far from what the mixtures expect as scores of new rows are.
@@ -63,7 +65,7 @@ def score_own_rows(table: Table, factors: WideFactors, weights: np.ndarray | Non
     return scored._replace(held_out=take(join_scores([each for _, each in found]), order))
 
 
-def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
+def _as_cells(table: StandardisedRows, weights: np.ndarray | None) -> Cells:
     """Take the cells of a table to the host."""
     values, seen = map(to_numpy, cells_of_factors(table))
     d, model, columns = table.n_features, table.column_model, np.ones(values.shape[1])
@@ -75,7 +77,7 @@ def _as_cells(table: Table, weights: np.ndarray | None) -> Cells:
     return Cells(*(part.astype(values.dtype, copy=False) for part in each))
 
 
-def _at_home(factors: WideFactors, table: Table) -> WideFactors:
+def _at_home(factors: WideFactors, table: StandardisedRows) -> WideFactors:
     """Put factors where the table lies."""
     home = table.values
     dtype = namespace(home).float64

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube, read_cube
 from pckid.cubes.table import CubeTable
 from pckid.cubes.windows import windows
 from pckid.describe.merging import MergedClusters
+from pckid.estimator import PCKID
 from pckid.maps.classes import legend_of
+from pckid.maps.overview import OverviewMaker, choose_colouring
 from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import place_windows
 from pckid.maps.sources import open_cube, require_libraries
@@ -39,11 +40,15 @@ class ClusterMap:
         How surely it belongs there, as `PCKID.confidence_`; 0 where nothing is observed.
     model : PCKID or MergedClusters
         Fitted to pixels drawn from all over the scene.
+    pixels : PixelSample or None
+        The table of these pixels, for `pckid.report(found.model, found.pixels, "report.html")`,
+        which shows the map, too. None for a map of another scene.
     """
 
     cluster: Any
     confidence: Any
     model: PCKID | MergedClusters
+    pixels: PixelSample | None = None
 
     @property
     def dataset(self) -> Any:
@@ -118,8 +123,8 @@ def cluster(
     check_sizes(context=context, smooth=smooth)
     model = PCKID(n_clusters, random_state=random_state, **parameters)
     cube = as_cube(scene, missing).with_context(context)
-    fit_pixels(model, cube)
-    return make_map(model, cube, smooth)
+    sample = fit_pixels(model, cube)
+    return make_map(model, cube, smooth, sample=sample)
 
 
 def predict(
@@ -185,15 +190,28 @@ def fit_pixels(model: PCKID, cube: Cube, side: int | None = None) -> PixelSample
 
 
 def make_map(
-    model: PCKID | MergedClusters, cube: Cube, smooth: int, side: int | None = None
+    model: PCKID | MergedClusters,
+    cube: Cube,
+    smooth: int,
+    side: int | None = None,
+    sample: PixelSample | None = None,
 ) -> ClusterMap:
-    """Find the clusters of all pixels."""
+    """Find the clusters of all pixels; those of the fit get an overview of the map."""
     labels = np.full(cube.shape, -1, dtype=np.int16)
     confidence = np.zeros(cube.shape, dtype=np.float32)
+    overview = None
+    if sample is not None:
+        colouring = choose_colouring(cube.own_layers, sample.frame.to_numpy())
+        overview = OverviewMaker(cube, legend_of(model), colouring)
     for placed in place_windows(model, cube, smooth, side):
         labels[placed.window], confidence[placed.window] = placed.labels, placed.confidence
+        if overview is not None:
+            overview.add(placed)
+    if sample is not None and overview is not None:
+        sample = replace(sample, scene=overview.finish())
     table = CubeTable(None, {}, cube)
-    return ClusterMap(table.restore(labels.ravel()), table.restore(confidence.ravel()), model)
+    maps = table.restore(labels.ravel()), table.restore(confidence.ravel())
+    return ClusterMap(*maps, model, sample)
 
 
 def check_sizes(**sizes: Any) -> None:

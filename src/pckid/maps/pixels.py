@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from pckid.cubes.cube import Cube
+from pckid.cubes.layers import Layer
 from pckid.cubes.windows import windows
 from pckid.exceptions import TableError
 from pckid.input.sample import keys, pool_size, smallest
+
+if TYPE_CHECKING:
+    from pckid.maps.overview import Overview
 
 # A window holds at most about so many numbers, so that memory does not grow with the scene.
 _WINDOW_NUMBERS = 1 << 23
@@ -21,13 +25,20 @@ _SIDES = (1024, 512, 256, 128, 64)
 
 @dataclass(frozen=True, eq=False)
 class PixelSample:
-    """Pixels of a scene as a table; `PCKID.fit` takes it."""
+    """Pixels of a scene as a table; `PCKID.fit` and `report` take it."""
 
     frame: Any  # pandas.DataFrame, a column for each layer
     column_groups: dict[str, list[str]]
+    layers: list[Layer]  # without means of neighbours
     positions: np.ndarray  # (n_pixels, 2), row and column of each, in pixels
     n_seen: int  # pixels of the scene with something observed
     n_observed: np.ndarray  # (n_layers,), in how many pixels of the scene each layer is
+    scene: Overview | None = None  # the map that a report shows
+
+    @property
+    def cases(self) -> list[str]:
+        """How readers call the pixels: by row and column, counted from 0."""
+        return [f"row {y}, column {x}" for y, x in self.positions.astype(np.int64).tolist()]
 
     @property
     def is_whole(self) -> bool:
@@ -79,4 +90,4 @@ def draw_pixels(cube: Cube, random_state: Any = None, side: int | None = None) -
     order = np.argsort(places)
     positions = np.stack(np.divmod(places[order], width), axis=1).astype(np.float64)
     frame = pd.DataFrame(rows[order], columns=cube.names, copy=False)
-    return PixelSample(frame, cube.groups, positions, n_seen, n_observed)
+    return PixelSample(frame, cube.groups, cube.own_layers, positions, n_seen, n_observed)

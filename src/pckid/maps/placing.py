@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._utils.parallel import n_threads, one_ahead
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.cubes.neighbours import box_sums
 from pckid.cubes.windows import Window, widen, windows, within
 from pckid.describe.merging import MergedClusters, join_memberships, pick_own, relabel
+from pckid.estimator import PCKID
 from pckid.maps.pixels import window_side
 from pckid.spectral.assignment import compute_rows, place_rows
 
@@ -27,6 +27,7 @@ class PlacedWindow(NamedTuple):
     window: Window
     labels: np.ndarray  # (height, width), −1 where nothing is observed
     confidence: np.ndarray  # (height, width), 0 there
+    values: np.ndarray  # (n_layers, height, width), as they were read
 
 
 def place_windows(
@@ -44,7 +45,9 @@ def place_windows(
     with closing(one_ahead(reading)) as ahead:
         for window, wide, values in ahead:
             found = _place_pixels(fitted, values, smooth, groups)
-            yield PlacedWindow(window, *(each[within(window, wide)] for each in found))
+            inside = within(window, wide)
+            labels, confidence = (each[inside] for each in found)
+            yield PlacedWindow(window, labels, confidence, values[:, *inside])
 
 
 def _read_windows(

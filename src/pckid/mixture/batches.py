@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_numpy
-from pckid.input.table import Table, find_patterns
+from pckid.input.table import StandardisedRows, find_patterns
 
 # Numbers held at once by the arithmetic of a batch: what the cache of a CPU core takes, and what
 # keeps a GPU busy.
@@ -45,7 +45,7 @@ class PatternBatch(NamedTuple):
     targets: Array  # (k, d · d), positions in (s · s · p) that belong to two features; s s p: none
 
 
-def sort_rows(table: Table) -> tuple[tuple[PatternBatch, ...], Array]:
+def sort_rows(table: StandardisedRows) -> tuple[tuple[PatternBatch, ...], Array]:
     """Divide a table into batches; return also where each row lies in these, laid end to end."""
     patterns, index = find_patterns(to_numpy(table.observed))
     batches = tuple(
@@ -87,7 +87,9 @@ def _pieces(index: np.ndarray, n_patterns: int) -> Iterator[Piece]:
             yield pattern, rows[first : first + _MAX_ROWS]
 
 
-def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> PatternBatch:
+def _batch(
+    table: StandardisedRows, patterns: np.ndarray, members: list[np.ndarray]
+) -> PatternBatch:
     """Arrange the rows of patterns (p, d) of one size and work out the indices."""
     n_patterns, d = patterns.shape
     r = max(len(rows) for rows in members)

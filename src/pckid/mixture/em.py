@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pckid._utils.arrays import Array, exponential, fused_softmax, namespace
-from pckid.input.table import Table
+from pckid.input.table import StandardisedRows
 
 # Takes the log-joint (m, g, n) of some rows, and which rows of the table these are (None: all of
 # them, in order), to their responsibilities (m, g, n).
@@ -41,7 +41,7 @@ class Family(Protocol):
     TIED: bool  # whether the components of a mixture have parameters in common
     Parameters: Any  # the tuple of a stack's parameters
 
-    def statistics(self, table: Table, rows: Array | None = None) -> Any: ...
+    def statistics(self, table: StandardisedRows, rows: Array | None = None) -> Any: ...
 
     def filled(self, stats: Any) -> Array: ...
 

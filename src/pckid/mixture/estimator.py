@@ -13,7 +13,14 @@ from sklearn.utils import check_random_state
 from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context
 from pckid.input.column_groups import plain_table
-from pckid.input.table import Table, fit_scaling, standardise, take, usable_rows, variance_floor
+from pckid.input.table import (
+    StandardisedRows,
+    fit_scaling,
+    standardise,
+    take,
+    usable_rows,
+    variance_floor,
+)
 from pckid.input.validation import (
     all_or_nothing,
     check_columns_vary,
@@ -300,7 +307,9 @@ class IncompleteGaussianMixture(FittedMixture):
         fit = self._best(table, weights, before)
         self._keep(fit, table, weights, units.only_values(to_numpy(values)))
 
-    def _best(self, table: Table, weights: Array | None, before: Given | None) -> FittedMixtures:
+    def _best(
+        self, table: StandardisedRows, weights: Array | None, before: Given | None
+    ) -> FittedMixtures:
         """Run EM from every start and keep the fit of highest likelihood."""
         counts = None if weights is None else to_numpy(weights)
         if weights is not None:
@@ -346,7 +355,11 @@ class IncompleteGaussianMixture(FittedMixture):
         return best
 
     def _keep(
-        self, fit: FittedMixtures, table: Table, weights: Array | None, constants: np.ndarray
+        self,
+        fit: FittedMixtures,
+        table: StandardisedRows,
+        weights: Array | None,
+        constants: np.ndarray,
     ) -> None:
         """Store the fit."""
         self._forget()

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, to_numpy
 from pckid.input.columns import fill_table
-from pckid.input.table import Scaling, Table, block, standardise_at_home
+from pckid.input.table import Scaling, StandardisedRows, block, standardise_on_model_device
 from pckid.input.validation import IncompleteInputMixin, validate_table
 from pckid.mixture import em, units
 from pckid.mixture.families import FAMILIES
@@ -205,7 +205,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         """
         check_is_fitted(self)
         given = validate_table(self, X, reset=False)
-        table = standardise_at_home(given, self._scaling, self._dtype)
+        table = standardise_on_model_device(given, self._scaling, self._dtype)
         values = to_numpy(given).astype(np.float64)
         blocks = (block(table, s.start, s.stop) for s in gen_batches(len(values), _BLOCK))
         completed = np.concatenate([self._impute_block(each) for each in blocks])
@@ -235,17 +235,17 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         shape = units.as_public(each, FAMILIES[self.covariance_type], self._scaling)
         return asarray_like(shape, self._params.means)
 
-    def _score(self, X: Any) -> tuple[Array, Array, Table]:
+    def _score(self, X: Any) -> tuple[Array, Array, StandardisedRows]:
         """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""
         check_is_fitted(self)
         family = FAMILIES[self.covariance_type]
         X = validate_table(self, X, reset=False)
-        table = standardise_at_home(X, self._scaling, self._dtype)
+        table = standardise_on_model_device(X, self._scaling, self._dtype)
         joint = family.log_joint(family.statistics(table), self._params)
         resp, log_density = em.responsibilities(joint)
         return resp[0, ...], log_density[0, :], table
 
-    def _impute_block(self, table: Table) -> np.ndarray:
+    def _impute_block(self, table: StandardisedRows) -> np.ndarray:
         """Average the completed rows over the components, in the user's units."""
         family = FAMILIES[self.covariance_type]
         stats = family.statistics(table)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pckid._utils.arrays import Array, clip, contiguous, device_of, namespace
-from pckid.input.table import Table, take
+from pckid.input.table import StandardisedRows, take
 from pckid.mixture.batches import WIDTH, PatternBatch, sort_rows
 from pckid.mixture.completion import (
     Completed,
@@ -55,7 +55,7 @@ class Sums(NamedTuple):
     second: Array  # (n_components, n_features, n_features), conditional covariance included
 
 
-def statistics(table: Table, rows: Array | None = None) -> Statistics:
+def statistics(table: StandardisedRows, rows: Array | None = None) -> Statistics:
     """Sort all rows, or `rows` of shape (1, n_rows), into batches by pattern."""
     if rows is not None:
         table = take(table, rows[0, :])

@@ -45,7 +45,7 @@ from pckid._utils.arrays import (
 from pckid.columns import kinds
 from pckid.columns.base import Numbers
 from pckid.columns.model import ColumnModel
-from pckid.input.table import Table, take
+from pckid.input.table import StandardisedRows, take
 from pckid.mixture.em import Responsibilities, holds_rows, log_weights
 
 STACKABLE = True
@@ -70,7 +70,7 @@ class Statistics(NamedTuple):
     tail: int  # which column of F is the first of [m, 1], or of the patterns
     model: ColumnModel
     n_counted: int  # how many rows count in a mixture, all together
-    column_blocks: Array | None = None  # (n_features, n_blocks), as in `Table`
+    column_blocks: Array | None = None  # (n_features, n_blocks), as in `StandardisedRows`
     columns: Array | None = None  # (n_mixtures, n_columns, n_samples), Fᵀ where it is laid out
 
 
@@ -90,7 +90,7 @@ class Sums(NamedTuple):
     moments: Array  # (n_mixtures, n_components, n_columns), R F
 
 
-def statistics(table: Table, rows: Array | None = None) -> Statistics:
+def statistics(table: StandardisedRows, rows: Array | None = None) -> Statistics:
     """Build F for all rows, or for `rows` (n_mixtures, n_rows) of each mixture."""
     xp = namespace(table.values)
     shape: tuple[int, ...] = (1, table.n_samples)

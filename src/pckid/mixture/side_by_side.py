@@ -46,8 +46,8 @@ class SideBySide:
         """
         xp = namespace(X)
         nothing = xp.full((1, X.shape[1]), -xp.inf, dtype=X.dtype, device=device_of(X))
-        apart = take_along(xp.concat([X, nothing]), self._component)
-        found = function(xp.reshape(apart, (*self._shape, X.shape[1])))
+        separate = take_along(xp.concat([X, nothing]), self._component)
+        found = function(xp.reshape(separate, (*self._shape, X.shape[1])))
         return take_along(xp.reshape(found, (-1, X.shape[1])), self.slot)
 
 

@@ -23,7 +23,7 @@ from pckid._utils.arrays import (
     times_transposed,
     to_numpy,
 )
-from pckid.input.table import Table
+from pckid.input.table import StandardisedRows
 from pckid.input.weights import canonical_order, draw_rows
 from pckid.mixture.em import Family, best_start, weights_of
 
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     counts: np.ndarray | None  # (n_samples,), the weights as they were given
 
     @classmethod
-    def of(cls, table: Table, counts: np.ndarray | None, weights: Array | None) -> Rows:
+    def of(cls, table: StandardisedRows, counts: np.ndarray | None, weights: Array | None) -> Rows:
         """Take the rows of a table."""
         seen = namespace(table.values).astype(table.observed, table.values.dtype)
         return cls(table.values, seen, weights, canonical_order(table, counts), counts)

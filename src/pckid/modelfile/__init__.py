@@ -8,8 +8,8 @@ of the training table is stored.
 import os
 import platform
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from importlib.metadata import version
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral
 from typing import Any, BinaryIO
 
@@ -70,13 +70,12 @@ def save(
     if not hasattr(estimator, "n_features_in_"):
         raise ValueError(f"This {name} is not fitted. Call fit before saving it.")
     state, named = kind.pack(estimator)
-    arrays = {key: np.ascontiguousarray(to_numpy(value)) for key, value in named.items()}
+    arrays = {key: _as_stored(to_numpy(value)) for key, value in named.items()}
     names = getattr(estimator, "feature_names_in_", None)
     description = {
         "format": FORMAT,
         "version": __version__,
-        "libraries": {"python": platform.python_version()}
-        | {name: version(name) for name in _LIBRARIES},
+        "libraries": _list_libraries(),
         "class": name,
         "parameters": _list_parameters(estimator),
         "n_features": int(estimator.n_features_in_),
@@ -187,6 +186,20 @@ def _refusing(before: str, after: str = "") -> Generator[None, None, None]:
     except _UNSOUND as error:
         told = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise PckidModelError(f"{before}{told}{after}") from None
+
+
+def _as_stored(array: np.ndarray) -> np.ndarray:
+    """Lay an array out as files have it: whole numbers of 64 bits, also where NumPy's have 32."""
+    return np.ascontiguousarray(array, np.int64 if array.dtype.kind == "i" else None)
+
+
+def _list_libraries() -> dict[str, str]:
+    """List what a model was written with; safetensors may be missing."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _list_parameters(estimator: Any) -> dict[str, Any]:

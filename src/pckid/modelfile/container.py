@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load as read_tensors
-from safetensors.numpy import save as write_tensors
 
 from pckid.exceptions import PckidModelError
+from pckid.modelfile.tensors import read_tensors, write_tensors
 
 Arrays = dict[str, np.ndarray]
 _BLANK = "0" * 64
@@ -72,7 +70,7 @@ def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
     try:
         # It refuses shapes, types and places that do not fit the bytes.
         arrays = read_tensors(content)
-    except (SafetensorError, ArithmeticError, LookupError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise PckidModelError("is not a pckid model, or is cut short.") from None
     metadata = _parse(header).get("__metadata__")
     text = metadata.get("pckid") if isinstance(metadata, dict) else None

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
-from pckid.cluster import PCKID
 from pckid.columns import kinds
 from pckid.columns.base import Stored
 from pckid.columns.log_number import NO_LOG
@@ -23,6 +22,7 @@ from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
+from pckid.estimator import PCKID
 from pckid.factors.fit import asked_of
 from pckid.factors.scores import WideFactors, informative_columns
 from pckid.input.columns import is_blocked

@@ -15,6 +15,7 @@ from pckid.plots import (
     StabilityDisplay,
 )
 from pckid.plots.display import WIDTH
+from pckid.reporting.scene import scene_figures
 from pckid.reporting.summary import Summary
 
 MAX_DOTS = 3000  # dots on the map: browsers become slow with more
@@ -44,6 +45,8 @@ def list_figures(summary: Summary) -> dict[str, Figure]:
         for v in range(len(outcome.values)):
             shown = OutcomeDisplay.from_comparison(summary.outcomes, o, v)
             figures[f"outcome-{o + 1}-{v + 1}"] = shown.figure()
+    if summary.scene is not None:
+        figures |= scene_figures(summary.scene)
     if summary.series is not None:
         for number, figure in enumerate(summary.series.display.figures(), 1):
             figures[f"series-{number}"] = figure

@@ -15,6 +15,7 @@ from pckid.figures.marks import SIGNS
 from pckid.figures.svg import FONTS, sign_path
 from pckid.reporting.figures import choose_dots
 from pckid.reporting.rows import CellEffects
+from pckid.reporting.scene import pack_scene
 from pckid.reporting.series import SeriesSummary
 from pckid.reporting.summary import Summary
 
@@ -46,6 +47,7 @@ def page_data(summary: Summary) -> dict[str, Any]:
         },
         "effects": _effects(summary.effects, summary.column_titles),
         "series": _series(summary.series),
+        "scene": None if summary.scene is None else pack_scene(summary.scene),
     }
 
 

@@ -29,6 +29,8 @@ from pckid.input.column_groups import plain_table
 from pckid.input.columns import list_orders
 from pckid.input.known import in_order_of
 from pckid.input.validation import feature_names
+from pckid.maps.overview import Overview
+from pckid.maps.pixels import PixelSample
 from pckid.matching import ClusterMatches
 from pckid.n_clusters import Choice
 from pckid.outcomes import OutcomeComparison
@@ -52,6 +54,7 @@ from pckid.reporting.rows import (
     summarise_effects,
     summarise_next_cells,
 )
+from pckid.reporting.scene import summarise_season
 from pckid.reporting.series import SeriesSummary, summarise_series, title_columns
 from pckid.say.verdict import is_about_groups, write_headline, write_reason
 from pckid.series import SeriesTable
@@ -152,7 +155,8 @@ class Summary:
     profile: Profile
     map: EmbeddingDisplay
     rows: RowTable  # what a reader may look through, sort and search
-    series: SeriesSummary | None  # of a table of series
+    series: SeriesSummary | None  # of a table of series, or of bands that come at several dates
+    scene: Overview | None  # whose pixels the rows are
     likeness: LikenessDisplay
     sureness: ConfidenceDisplay
     missingness: MissingnessDisplay
@@ -181,6 +185,7 @@ class Summary:
     notes: list[str]  # what was decided about the file, and what looks wrong
     orders: dict[str, list[str]]  # categories of columns that have an order, in it
     forms: dict[str, str]  # how numbers are written that are dates, hours, or have a unit
+    thing: str  # what a row is called
     titles: list[str]  # of the clusters
     column_titles: dict[str, str]  # how columns are called where not by their names
     command: str  # clusters the table, as in `Background`
@@ -198,11 +203,6 @@ class Summary:
     def is_about_groups(self) -> bool:
         """Whether clusters may be groups, so that a row can be sure of its own."""
         return is_about_groups(self.assessment)
-
-    @property
-    def thing(self) -> str:
-        """What a row is called."""
-        return "row" if self.series is None else "case"
 
     @property
     def headline(self) -> str:
@@ -252,12 +252,14 @@ def summarise(
     )
 
     titles, column_titles = cluster_titles(estimator), title_columns(X)
+    scene = X.scene if isinstance(X, PixelSample) else None
+    thing = "pixel" if scene is not None else "case" if column_titles else "row"
     how: dict[str, Any] = {
         "assessment": assessment,
         "forms": background.forms,
         "orders": orders,
         "column_titles": column_titles,
-        "thing": "row" if column_titles == {} else "case",
+        "thing": thing,
     }
     ranked = [cluster.features for cluster in explained.clusters]
     profile = make_profile(estimator, values, labels, ranked=ranked, **how)
@@ -287,7 +289,8 @@ def summarise(
         profile=profile if groups is None else with_known(profile, groups),
         map=embedding,
         rows=rows,
-        series=summarise_series(X, labels, rows),
+        series=summarise_series(X, labels, rows) or summarise_season(X, labels, rows),
+        scene=scene,
         likeness=LikenessDisplay.from_estimator(estimator, X),
         sureness=ConfidenceDisplay.from_estimator(estimator),
         missingness=MissingnessDisplay.from_estimator(estimator, X),
@@ -326,6 +329,7 @@ def summarise(
         notes=list(background.notes),
         orders=orders,
         forms=background.forms,
+        thing=thing,
         titles=titles,
         column_titles=column_titles,
         command=background.command,

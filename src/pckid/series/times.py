@@ -47,8 +47,8 @@ class TimeBins(NamedTuple):
         last = len(edges) - 1
         if self.exact:
             nearest = np.searchsorted((edges[:-1] + edges[1:]) / 2, times)
-            apart = np.abs(edges[nearest] - times)
-            return np.where(apart <= _rounding(edges, self.dates), nearest, -1)
+            distances = np.abs(edges[nearest] - times)
+            return np.where(distances <= _rounding(edges, self.dates), nearest, -1)
         found = np.searchsorted(edges, times, side="right") - 1
         found[times == edges[-1]] = last - 1
         return np.where(found < last, found, -1)

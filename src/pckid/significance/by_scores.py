@@ -20,7 +20,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.factors.fit import asked_of
 from pckid.factors.scores import WideFactors
-from pckid.input.table import Scaling, Table, standardise, with_scores
+from pckid.input.table import Scaling, StandardisedRows, standardise, with_scores
 from pckid.input.validation import unordered_mask
 from pckid.input.wide import find_factors
 from pckid.significance.ensemble import with_few_mixtures
@@ -69,7 +69,7 @@ def find_judged(
     return Judged(np.hstack([scores, codes]), unordered_mask(copy), copy)
 
 
-def _score(X: np.ndarray, scaling: Scaling, normal: bool) -> Table:
+def _score(X: np.ndarray, scaling: Scaling, normal: bool) -> StandardisedRows:
     """Score rows (n_samples, n_features), by factors of the columns' normal scores or as a fit did.
 
     Of normal scores other factors are fitted, to these rows.

@@ -21,7 +21,7 @@ from scipy.special import ndtr, ndtri
 
 from pckid._utils.arrays import to_numpy
 from pckid.columns import kinds
-from pckid.input.table import Table
+from pckid.input.table import StandardisedRows
 
 # A column of more distinct numbers is cut into so many bins, with as many rows each, that are
 # smoothed over their neighbours so many times. Of 20, 30 and 40 bins, chosen on simulated tables.
@@ -54,7 +54,11 @@ class ClassPosteriors(NamedTuple):
 
 
 def fit_posteriors(
-    table: Table, labels: np.ndarray, n_clusters: int, n_draws: int, rng: np.random.Generator
+    table: StandardisedRows,
+    labels: np.ndarray,
+    n_clusters: int,
+    n_draws: int,
+    rng: np.random.Generator,
 ) -> ClassPosteriors:
     """Fit a mixture with a component for each cluster, on the rows and on draws of them.
 
@@ -64,7 +68,7 @@ def fit_posteriors(
 
     Parameters
     ----------
-    table : Table
+    table : StandardisedRows
         Standardised rows, each with something observed.
     labels : ndarray of shape (n_samples,)
         From 0 to `n_clusters` − 1.
@@ -137,7 +141,7 @@ class _Cells(NamedTuple):
         return values - before
 
 
-def _cut_table(table: Table, min_rows: int) -> _Cells:
+def _cut_table(table: StandardisedRows, min_rows: int) -> _Cells:
     """Cut all columns into cells; missingness that is informative is a further column.
 
     On both sides of a gap there are `min_rows` at least.

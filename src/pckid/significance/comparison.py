@@ -234,7 +234,7 @@ def leave_one_out(values: np.ndarray) -> np.ndarray:
     m − (x − m) / (n − 1) and the variance ((n − 1) s² − (x − m)² n / (n − 1)) / (n − 2).
     """
     n = len(values)
-    apart = values - values.mean(axis=0)
-    variances = ((apart**2).sum(axis=0) - apart**2 * n / (n - 1)) / (n - 2)
+    deviations = values - values.mean(axis=0)
+    variances = ((deviations**2).sum(axis=0) - deviations**2 * n / (n - 1)) / (n - 2)
     spread = np.maximum(np.sqrt(np.maximum(variances, 0.0)), _MIN_SPREAD)
-    return apart * n / (n - 1) / spread
+    return deviations * n / (n - 1) / spread

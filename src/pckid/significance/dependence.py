@@ -110,7 +110,7 @@ def describe_dependence(
     if arrangement is None or np.isinf(n_effective):
         return None
     reach = 0.0 if arrangement.positions is None else float(correlation.reach)
-    within = arrangement.groups is not None
+    within = arrangement.together is not None
     days = reach / correlation.pace if arrangement.has_times else 0.0
     how = reach, arrangement.unit, float(n_effective), within, days
     return RowDependence(correlation.rho, *how)

@@ -40,7 +40,7 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
         "device": None,
         "dtype": "float32" if estimator.dtype == "auto" else estimator.dtype,
         "categorical_features": np.flatnonzero(categorical_mask(estimator)),
-        "column_groups": roles.groups,
+        "column_groups": roles.column_sets,
         "missingness": np.flatnonzero(roles.informative),
         "log_columns": None,
         "count_columns": list(roles.kinds[Count.name]),
@@ -73,7 +73,7 @@ def cluster_some(
         estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
     )
     X = with_whole_levels(estimator, X)
-    training = model._train(model._draw(X[drawn], **model._needs()))
+    training = model._train(model._draw(X[drawn], **model._sampling_minimums()))
     kernel, sample = training.kernel, training.drawn.sample
     table = standardise(X, kernel.scaling, kernel.dtype)
     how = model._clustering(n_clusters)

@@ -23,7 +23,7 @@ from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen_categories
-from pckid.input.table import FARTHEST, Scaling, Table, standardise_at_home, take
+from pckid.input.table import FARTHEST, Scaling, StandardisedRows, standardise_on_model_device, take
 from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, ignore_warnings, warn_caller
 from pckid.spectral.assignment import assign
@@ -251,11 +251,11 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
         }
     some = some_rows(np.arange(values.shape[0]), MAX_ROWS)
     kernel = model._kernel
-    table = standardise_at_home(take_along(values, some), kernel.scaling, kernel.dtype)
+    table = standardise_on_model_device(take_along(values, some), kernel.scaling, kernel.dtype)
     return _compare_table(model, table, {j: int(mask[some].sum()) for j, mask in unseen.items()})
 
 
-def warn_of_shift(model: Any, table: Table) -> None:
+def warn_of_shift(model: Any, table: StandardisedRows) -> None:
     """Warn if far more of some standardised rows are outliers than of the rows of a fit."""
     summary = model._summary
     if table.n_samples < _MIN_WARNED or summary.scored[0] == 0:
@@ -272,7 +272,7 @@ def warn_of_shift(model: Any, table: Table) -> None:
             warn_caller(f"{found.sentence} {more}", ShiftedRowsWarning)
 
 
-def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowComparison:
+def _compare_table(model: Any, table: StandardisedRows, unseen: Mapping[int, int]) -> RowComparison:
     """Compare standardised rows; `unseen` counts cells with unseen categories by column."""
     scaling, names, fit = model._kernel.scaling, feature_names(model), model._summary
     jobs = n_threads(model.n_jobs)
@@ -345,12 +345,12 @@ def _compare_numbers(
         shift = (new.means[j] - fit.means[j]) / max(fit.spreads[j], np.finfo(float).tiny)
         before, now, low, high = shown.tolist()
         change = RowChange("values", name, before, now, low, high, float(shift), 0.0, lepage(a, b))
-        apart = np.abs(np.cumsum(a) / a.sum() - np.cumsum(b) / b.sum())
-        change = change._replace(distance=float(apart.max()))
+        differences = np.abs(np.cumsum(a) / a.sum() - np.cumsum(b) / b.sum())
+        change = change._replace(distance=float(differences.max()))
         # Of as many rows, one that was brought back to the farthest place is enough.
         is_cut = abs(new.means[j]) + new.spreads[j] > FARTHEST / MAX_ROWS
         if is_cut or (change.moved and low <= before <= high):
-            most = int(apart[:-1].argmax())
+            most = int(differences[:-1].argmax())
             then, today = ((each.sum(), each[: most + 1].sum()) for each in (a, b))
             shares = _compare_shares("values", name, then, today)
             p_value, distance = change.p_value, change.distance

@@ -94,14 +94,14 @@ def place_between(
     within = np.maximum((below + above) / np.maximum(both - 2, 1), _MIN_VARIANCE * total / both)
     difference = np.where((n > 1) & (m > 1), other - first, 0.0)
     weight = difference / np.maximum(within, np.finfo(np.float64).tiny)
-    apart = weight * difference
-    if apart.sum() <= 0:
+    contributions = weight * difference
+    if contributions.sum() <= 0:
         return np.full(int((~learn).sum()), np.nan), 1.0
     placed = np.where(seen[~learn], weight * (X[~learn] - first), 0.0).sum(axis=1)
-    observed = seen[~learn] @ apart
-    enough = observed >= _MIN_SEEN * apart.sum()
+    observed = seen[~learn] @ contributions
+    enough = observed >= _MIN_SEEN * contributions.sum()
     positions = np.where(enough, placed / np.where(enough, observed, 1.0), np.nan)
-    return positions, apart[~discrete].sum() / apart.sum()
+    return positions, contributions[~discrete].sum() / contributions.sum()
 
 
 def _moments(

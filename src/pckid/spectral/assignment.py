@@ -22,7 +22,7 @@ from pckid.blocks import BlockedRows
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.ensemble.score_scale import OwnScores, ScoreScale, recall_scores
-from pckid.input.table import Table, row_slices, standardise_at_home
+from pckid.input.table import StandardisedRows, row_slices, standardise_on_model_device
 from pckid.spectral.kmeans import distances_to, first_of_nearest
 from pckid.spectral.membership import membership
 
@@ -48,7 +48,7 @@ class FittedClusters(NamedTuple):
 
 def assign(
     embedding: Array,
-    table: Table,
+    table: StandardisedRows,
     fitted: FittedClusters,
     known: np.ndarray | None = None,
     jobs: int = 1,
@@ -83,13 +83,13 @@ def assign(
     return Assignment(*(xp.concat(part) for part in zip(*parts, strict=True)))
 
 
-def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
+def memberships(fitted: FittedClusters, table: StandardisedRows, jobs: int = 1) -> Array:
     """Compute memberships (n_samples, n_clusters); all the same where nothing is observed."""
     embedding = project(fitted.kernel, fitted.projection, table, jobs)
     return _memberships_at(embedding, table, fitted)
 
 
-def _memberships_at(embedding: Array, table: Table, fitted: FittedClusters) -> Array:
+def _memberships_at(embedding: Array, table: StandardisedRows, fitted: FittedClusters) -> Array:
     """Compute `memberships` of rows from their coordinates (n_samples, n_components)."""
     xp, distances = namespace(embedding), distances_to(embedding, fitted.centers)
     chances = xp.matrix_transpose(membership(distances, fitted.inverse_temperature))
@@ -112,14 +112,14 @@ def place_changed_rows(fitted: FittedClusters, X: Array, jobs: int = 1) -> Place
     categories as numbers from 0, NaN where missing. Rows get the clusters of new rows, whatever
     group is known of them.
     """
-    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    table = standardise_on_model_device(X, fitted.kernel.scaling, fitted.kernel.dtype)
     embedding = project(fitted.kernel, fitted.projection, table, jobs)
     labels = assign(embedding, table, fitted, jobs=jobs).labels
     found = embedding, labels, _memberships_at(embedding, table, fitted)
     return PlacedRows(*map(to_numpy, found))
 
 
-def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
+def silhouettes(fitted: FittedClusters, table: StandardisedRows, jobs: int = 1) -> Array:
     """Compute simplified silhouettes 1 − a/b of the rows (n_samples,), NaN if nothing is observed.
 
     a and b are the distances to the nearest and to the second nearest centre.
@@ -131,8 +131,8 @@ def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     own = labels == index[:, None]
     first = xp.sum(xp.where(own, distances, 0.0), axis=0)
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
-    apart = second > 0
-    found = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
+    has_second = second > 0
+    found = xp.where(has_second, 1 - first / xp.where(has_second, second, 1.0), 0.0)
     return xp.where(xp.any(table.observed, axis=1), clip(found, 0.0), xp.nan)
 
 
@@ -165,14 +165,14 @@ def compute_rows(
     name, fitted = state
     # Of no row the results are those of an empty one, cut off.
     some = X if len(X) else np.full((1, X.shape[1]), np.nan)
-    table = standardise_at_home(some, fitted.kernel.scaling, fitted.kernel.dtype)
+    table = standardise_on_model_device(some, fitted.kernel.scaling, fitted.kernel.dtype)
     found = QUANTITIES[name](fitted, table, jobs, known if len(X) else None)
     return tuple(to_numpy(each)[: len(X)] for each in found)
 
 
 def _place(
     fitted: FittedClusters,
-    table: Table,
+    table: StandardisedRows,
     jobs: int,
     known: np.ndarray | None = None,
     scored: bool = False,
@@ -188,7 +188,7 @@ def _place(
     return *assign(embedding, table, fitted, known, jobs), more
 
 
-def _score(fitted: FittedClusters, table: Table, jobs: int, *_: Any) -> tuple[Array]:
+def _score(fitted: FittedClusters, table: StandardisedRows, jobs: int, *_: Any) -> tuple[Array]:
     """Compute the outlier scores of rows."""
     found = outlier_score(fitted.kernel, fitted.score_scale, table, jobs)
     own = fitted.own_scores

@@ -17,7 +17,7 @@ from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, proje
 from pckid.ensemble.outliers import MAX_USUAL, FeatureScorer, project_and_score
 from pckid.ensemble.score_scale import OwnScores, ScoreScale, fit_score_scale, keep_scores
 from pckid.input.sample import Sample
-from pckid.input.table import Table, take
+from pckid.input.table import StandardisedRows, take
 from pckid.spectral.embedding import draw_guess, fit_embedding
 from pckid.spectral.kmeans import (
     Anchors,
@@ -49,7 +49,7 @@ class SampleScores(NamedTuple):
     own: Array | None  # (n_samples,), of all rows; None where they were not computed
     are_held_out: bool  # whether each of these is by the mixtures that did not learn from the row
 
-    def keep_held_out(self, table: Table) -> OwnScores | None:
+    def keep_held_out(self, table: StandardisedRows) -> OwnScores | None:
         """Keep the scores of all rows of a table, if they are as those of new rows would be."""
         return keep_scores(table, self.own) if self.own is not None and self.are_held_out else None
 
@@ -87,7 +87,7 @@ def cluster_sample(
     n_landmarks: int,
     n_init: int,
     jobs: int,
-    known: tuple[Table, np.ndarray] | None = None,
+    known: tuple[StandardisedRows, np.ndarray] | None = None,
     groups: np.ndarray | None = None,
 ) -> ClusteredSample:
     """Embed the rows of a sample by its landmarks, and cluster them.
@@ -103,7 +103,7 @@ def cluster_sample(
     n_init : int
         Starts of k-means.
     jobs : int
-    known : tuple of Table and array of shape (n_known,), default=None
+    known : tuple of StandardisedRows and array of shape (n_known,), default=None
         Rows whose cluster is known, each with something observed, and its number from 0.
     groups : ndarray of shape (n_samples,), default=None
         Rows that belong together, by numbers: memberships are as sure as whole groups make them.
@@ -134,7 +134,7 @@ def embed_landmarks(
     n_clusters: int,
     embedding: str,
     n_landmarks: int,
-    known: tuple[Table, np.ndarray] | None,
+    known: tuple[StandardisedRows, np.ndarray] | None,
     groups: np.ndarray | None,
     how: dict[str, Any],
     jobs: int,
@@ -246,7 +246,7 @@ class _Deviations(NamedTuple):
 
 
 def _deviate(
-    training: Training, features: Array, table: Table, rows: np.ndarray, jobs: int
+    training: Training, features: Array, table: StandardisedRows, rows: np.ndarray, jobs: int
 ) -> _Deviations:
     """Compute the deviations of landmarks, of at most 1,000 where they are not all rows.
 
@@ -263,7 +263,7 @@ def _deviate(
     counts = np.bincount(sample.places, minlength=sample.table.n_samples)
     unseen[:, counts[rows[some]] > 1] = True
 
-    def pick(places: np.ndarray) -> tuple[Array, Table]:
+    def pick(places: np.ndarray) -> tuple[Array, StandardisedRows]:
         if len(places) == len(rows):
             return features, table
         index = asarray_like(places, table.values)
@@ -305,7 +305,7 @@ def recluster(
     n_landmarks: int,
     n_init: int,
     jobs: int,
-    others: Table | None = None,
+    others: StandardisedRows | None = None,
 ) -> list[np.ndarray]:
     """Cluster the rows of a sample that is a whole table into numbers of clusters.
 
@@ -364,7 +364,7 @@ def largest_first(
 
 @blas_threads(1)
 def cluster_by_numbers(
-    kernel: Kernel, embedding: str, table: Table, numbers: Sequence[int], jobs: int
+    kernel: Kernel, embedding: str, table: StandardisedRows, numbers: Sequence[int], jobs: int
 ) -> list[np.ndarray]:
     """Cluster rows into each number of clusters, by the leading coordinates of one embedding.
 
@@ -373,7 +373,7 @@ def cluster_by_numbers(
     kernel : Kernel
     embedding : str
         A name in `EMBEDDINGS`.
-    table : Table
+    table : StandardisedRows
     numbers : sequence of int
         Ascending.
     jobs : int

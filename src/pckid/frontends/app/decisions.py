@@ -15,7 +15,7 @@ from pckid.frontends.questions import is_about_rows, list_answers, urgency, writ
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.tables.formats import FORMATS
-from pckid.frontends.wording import group_problems, write_alike, write_row_count
+from pckid.frontends.wording import group_doubts, write_alike, write_row_count
 
 ROLES = {
     "number": "number",
@@ -242,7 +242,7 @@ def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doub
         if doubt_key(doubt) not in settled
         and (is_about_rows(doubt) or not left_out.issuperset(doubt.columns))
     ]
-    return list(group_problems(sorted(still_open, key=urgency)))
+    return list(group_doubts(sorted(still_open, key=urgency)))
 
 
 def of_cells(fixes: Sequence[Fix]) -> list[Fix]:
@@ -253,7 +253,7 @@ def of_cells(fixes: Sequence[Fix]) -> list[Fix]:
 def check_options(table: FileTable, options: ColumnOptions) -> tuple[Sequence[Doubt], str]:
     """Find out what stops a run with options: doubts, or what is wrong with these."""
     try:
-        return prepare_table(table, options).problems, ""
+        return prepare_table(table, options).doubts, ""
     except ValueError as error:
         return (), str(error)
 
@@ -262,7 +262,7 @@ def find_doubts(table: FileTable, told: ColumnOptions, state: TableState) -> Seq
     """List the doubts that the answers so far leave or bring to light."""
     return inspect_table(
         table.with_fixes(state.fixes), told.with_fixes(of_cells(state.fixes))
-    ).problems
+    ).doubts
 
 
 def list_doubts(
@@ -271,7 +271,7 @@ def list_doubts(
     """List what is doubtful: as found, but for columns changed by hand, and as they are now."""
     lines, special = options.lines, [options.row_names]
     special += [lines.case, lines.time, lines.variable] if lines else []
-    unchanged = [d for d in found.problems if is_about_rows(d) or d.column not in state.edits]
+    unchanged = [d for d in found.doubts if is_about_rows(d) or d.column not in state.edits]
     doubts = {(doubt.code, doubt.column): doubt for doubt in (*checked, *unchanged)}
     return [
         doubt

@@ -13,8 +13,8 @@ import numpy as np
 
 from pckid._utils.jobs import Tell
 from pckid.acquisition import NextCell
-from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
+from pckid.estimator import PCKID
 from pckid.exceptions import TableError
 from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.wording import PAGE

@@ -19,8 +19,8 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.text import list_first
 from pckid.acquisition import NextCell, next_cells
 from pckid.blocks.datasets import DatasetRows
-from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
+from pckid.estimator import PCKID
 from pckid.frontends.cases import prepare_advised, prepare_table
 from pckid.frontends.cli.messages import (
     holding_notes,
@@ -72,7 +72,7 @@ def run_cluster(given: SimpleNamespace) -> None:
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
-        first = [each for each in prepared.problems if not QUESTIONS[each.code].refines]
+        first = [each for each in prepared.doubts if not QUESTIONS[each.code].refines]
         asked = [] if given.quiet else list_questions(first, SHELL, "Before clustering, ")
         for line in [*asked, ""] if asked else ():
             say(line)
@@ -158,7 +158,7 @@ def _open(
         plain = prepare_table(table, columns)
         if not plain.stops:
             _use_columns(estimator, plain, given)
-            if advice(plain.problems):
+            if advice(plain.doubts):
                 note("The advice is not taken: it would leave out columns that are needed.")
         return plain, None
     return prepare_table(table, columns), None
@@ -193,14 +193,14 @@ def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -
         logs += names
     logs = list(dict.fromkeys(logs)) or estimator.log_columns
     estimator.set_params(column_groups=groups or None, log_columns=logs)
-    problems = []
-    for each in prepared.problems:
+    doubts = []
+    for each in prepared.doubts:
         left = [name for name in each.data.get("columns", ()) if name not in (logs or ())]
         if each.code != LONG_TAILS.code:
-            problems.append(each)
+            doubts.append(each)
         elif left:
-            problems.append(each._replace(column=left[0], data={"columns": left}))
-    return replace(prepared, problems=tuple(problems))
+            doubts.append(each._replace(column=left[0], data={"columns": left}))
+    return replace(prepared, doubts=tuple(doubts))
 
 
 def _cluster(
@@ -265,7 +265,7 @@ def _cluster(
                 notes=take_notes(),
                 paths=_list_paths(given, found, n_found, asked),
                 questions=list_questions(
-                    [each for each in prepared.problems if QUESTIONS[each.code].refines],
+                    [each for each in prepared.doubts if QUESTIONS[each.code].refines],
                     SHELL,
                     "To refine the clusters, ",
                 ),

@@ -33,7 +33,7 @@ from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.wording import (
     explain_reading,
-    write_problems,
+    write_doubts,
     write_row_count,
 )
 
@@ -79,15 +79,15 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
 
 def _column_data(column: ColumnInspection) -> dict[str, Any]:
     keys = ["n_observed", "share_missing", "n_distinct"]
-    problems = [
+    doubts = [
         {
-            "kind": problem.code,
-            "evidence": write_evidence(problem),
-            "fix": write_advice(problem, SHELL),
-            "options": [SHELL.write([fix]) for fix in problem.fix],
-            "stops": problem.stops,
+            "kind": doubt.code,
+            "evidence": write_evidence(doubt),
+            "fix": write_advice(doubt, SHELL),
+            "options": [SHELL.write([fix]) for fix in doubt.fix],
+            "stops": doubt.stops,
         }
-        for problem in column.problems
+        for doubt in column.doubts
     ]
     return {
         **{key: getattr(column, key) for key in ("name", "kind", "used")},
@@ -96,7 +96,7 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
         "missing_codes": list(column.missing_codes),
         **column.quartiles,
         "common": [{"category": text, "n_rows": n} for text, n in column.common],
-        "problems": problems,
+        "problems": doubts,
     }
 
 
@@ -108,21 +108,21 @@ def cluster_command(
     Where a question has two answers and none is advised, the first is in it; where all advice would
     leave nothing to cluster by, only what stops a run is settled.
     """
-    fixes = advice([problem for problem in found.problems if problem.stops])
-    if found.fixes or REPEATED_IDS.code in {problem.code for problem in found.problems}:
+    fixes = advice([doubt for doubt in found.doubts if doubt.stops])
+    if found.fixes or REPEATED_IDS.code in {doubt.code for doubt in found.doubts}:
         with suppress(ValueError):
             advised = prepare_advised(table, columns)
             if (np.fmax.reduce(advised.X) > np.fmin.reduce(advised.X)).any() or advised.stops:
                 taken = [note for note in advised.notes if note.code == "advice_taken"]
                 fixes = [fix for note in taken for fix in note.data["fixes"]]
-    fixes += [problem.data["ways"][0] for problem in _undecided(found)]
+    fixes += [doubt.data["ways"][0] for doubt in _undecided(found)]
     given = list_given(table.reading.with_fixes(fixes), columns.with_fixes(fixes))
     return write_command(["cluster", source], given, {"out": "clusters.csv"})
 
 
 def _undecided(found: TableInspection) -> list[Doubt]:
     """List the questions that must be answered in one of two ways."""
-    return [problem for problem in found.problems if problem.stops and "ways" in problem.data]
+    return [doubt for doubt in found.doubts if doubt.stops and "ways" in doubt.data]
 
 
 def print_page(found: TableInspection, command: str) -> None:
@@ -157,13 +157,13 @@ def print_page(found: TableInspection, command: str) -> None:
         *_section("How lines make cases:", [f"  {note}" for note in found.notes]),
         *_section("How columns are read:", _readings(found)),
         *_section("Columns that look like a series:", _series(found)),
-        *_section("To look at:", [f"  {line}" for line in write_problems(found.problems, SHELL)]),
+        *_section("To look at:", [f"  {line}" for line in write_doubts(found.doubts, SHELL)]),
     ]
     # What cannot be read yet may be used after it was mended.
     if not any(column.used or column.kind == "text" for column in found.columns):
         nothing = "There is nothing to cluster by: no column that is used has different values."
         lines += ["", nothing]
-    elif any(p.stops and not p.fix and "ways" not in p.data for p in found.problems):
+    elif any(p.stops and not p.fix and "ways" not in p.data for p in found.doubts):
         lines += ["", "Correct the file; then inspect it again."]
     else:
         how = "with the first of the answers asked for" if _undecided(found) else "as advised"
@@ -180,7 +180,7 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
     for column in columns:
-        by_type = any(problem.code == NO_NUMBERS.code for problem in column.problems)
+        by_type = any(doubt.code == NO_NUMBERS.code for doubt in column.doubts)
         unread = "no numbers" if by_type else "text"
         cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
         if column.is_read:
@@ -215,7 +215,7 @@ def _readings(found: TableInspection) -> list[str]:
             left_out = column.kind in ("date", "duration") and not column.used
             out = "; left out, --dates use takes them" if left_out else ""
             lines.append(f"  {name}: {evidence}{out}")
-        if column.kind == "category" and not column.problems:
+        if column.kind == "category" and not column.doubts:
             shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
             more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
             ordered = find_order([text for text, _ in column.common]) is not None

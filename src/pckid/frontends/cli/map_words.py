@@ -2,20 +2,21 @@
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.text import counted
 from pckid.assessment import Assessment
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.tree import ClusterTree
+from pckid.estimator import PCKID
 from pckid.frontends.cli.screen import ClusterLine, Found, name_columns
 from pckid.maps.classes import Legend
+from pckid.maps.overview import MapTotals
 from pckid.maps.pixels import PixelSample
 from pckid.say.verdict import mark_verdict, write_finding, write_reason
 
@@ -24,30 +25,11 @@ _MAX_DESCRIBED, _MAX_CELLS = 10, 5_000_000
 _MAX_JOINS = 39
 
 
-class MapTotals(NamedTuple):
-    """What was found in all pixels of a scene."""
-
-    n_pixels: int
-    cluster_sizes: list[int]
-    n_unclustered: int
-    mean_confidence: float | None
-    hectares: float | None  # of one pixel; None where the unit of the grid is not known
-
-
-def measure_pixel(cube: Cube) -> float | None:
-    """Compute the area of a pixel, if the grid is in metres."""
-    crs, transform = cube.space.rio.crs, cube.space.rio.transform(recalc=False)
-    if crs is None or not crs.is_projected:
-        return None
-    to_metres = crs.linear_units_factor[1]
-    return abs(transform.determinant) * to_metres**2 / 1e4
-
-
 def tell_scene(
     source: str, cube: Cube, totals: MapTotals, legend: Legend, n_observed: np.ndarray
 ) -> Found:
     """Tell what scene it is, and the size of each cluster."""
-    n_own = len(cube.layers) // (2 if cube.context > 1 else 1)
+    n_own = len(cube.own_layers)
     height, width = cube.shape
     missing = 1 - float(n_observed[:n_own].sum()) / (totals.n_pixels * n_own)
     share = f"{missing:.1%} of the cells missing" if missing else "no cell missing"
@@ -135,7 +117,7 @@ def summarise_map(
         "height": cube.shape[0],
         "width": cube.shape[1],
         "crs": None if crs is None else crs.to_string(),
-        "layers": [layer.name for stack in cube.stacks for layer in stack.layers],
+        "layers": [layer.name for layer in cube.own_layers],
         "context": cube.context,
         "n_clusters": len(legend.names),
         "cluster_names": legend.names,

@@ -15,20 +15,18 @@ from pckid._utils.commands import as_argument, write_command
 from pckid._utils.progress import StepCounter
 from pckid._utils.text import list_first
 from pckid.assessment import Assessment, assess
-from pckid.cluster import PCKID
 from pckid.cubes.cube import Cube
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.merging import MergedClusters
+from pckid.estimator import PCKID
 from pckid.exceptions import PckidModelError, TableError
 from pckid.explanation import cluster_tree
 from pckid.frontends import run
 from pckid.frontends.cli.cluster import make_estimator, progress_bar, split_names
 from pckid.frontends.cli.codes import EXIT_DATA, EXIT_OK
 from pckid.frontends.cli.map_words import (
-    MapTotals,
     head_clusters,
     list_map_clusters,
-    measure_pixel,
     summarise_map,
     tell_scene,
     tell_tree,
@@ -41,6 +39,7 @@ from pckid.input.sentinels import find_codes
 from pckid.input.warnings import without_own_words
 from pckid.maps.classes import Legend, legend_of, read_classes
 from pckid.maps.clustering import as_cube, check_sizes, cube_for
+from pckid.maps.overview import Overview, OverviewMaker, choose_colouring
 from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import PlacedWindow, place_windows
 from pckid.maps.sources import find_kind
@@ -87,9 +86,10 @@ def run_cluster_map(given: SimpleNamespace) -> None:
             assessment = _judge(estimator, sample, watch)
             for text in replace(assessment, codes=[], ignored=[]).notes:
                 note(text)
-        totals = _write_map(shown, cube, smooth, given)
+        scene = _write_map(shown, cube, sample, smooth, given)
+        totals = scene.totals
         if given.report_path:
-            _write_report(estimator, sample, assessment, given)
+            _write_report(estimator, replace(sample, scene=scene), assessment, given)
         if given.model_path:
             reading = {"smooth": [str(smooth)], "na_values": [f"{number:g}" for number in missing]}
             save(estimator, given.model_path, reading=reading)
@@ -125,7 +125,7 @@ def run_predict_map(given: SimpleNamespace) -> int:
             compared = compare_rows(model, sample.frame)
         if not compared.alike and not given.strict:
             note(str(compared))
-        totals = _write_map(shown, cube, smooth, given)
+        totals = _write_map(shown, cube, sample, smooth, given).totals
         if not given.quiet:
             told = tell_scene(given.path, cube, totals, shown.legend, sample.n_observed)
             show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
@@ -179,7 +179,7 @@ def tell_grid(cube: Cube) -> None:
 
 def _refuse_codes(sample: PixelSample, cube: Cube, not_missing: Sequence[str]) -> None:
     """Raise if numbers look like codes for "missing", unless they are said to be values."""
-    own = sample.frame.to_numpy()[:, : sum(len(stack.layers) for stack in cube.stacks)]
+    own = sample.frame.to_numpy()[:, : len(cube.own_layers)]
     found = find_codes(own.astype(np.float64))
     kept = {float(text) for text in not_missing if _is_number(text)}
     codes = sorted({each.value for codes in found.values() for each in codes} - kept)
@@ -209,14 +209,11 @@ def _fit(estimator: PCKID, sample: PixelSample, watch: Any) -> None:
 def _write_report(
     estimator: PCKID, sample: PixelSample, assessment: Assessment | None, given: SimpleNamespace
 ) -> None:
-    """Write the report of the pixels that the model was fitted on; it has no map."""
+    """Write the report: the map, and the pixels that the model was fitted on."""
     from pckid.reporting import Background, report  # Without a report, nothing it needs.
 
     # A map's verdict is that of its pixels; False: none was asked for.
-    drawn = (
-        f"Rows are {len(sample.frame):,} of {sample.n_seen:,} pixels. The map is in {given.out}."
-    )
-    about = Background(source=given.path, notes=[drawn])
+    about = Background(source=given.path)
     report(estimator, sample, given.report_path, about, assessment=assessment or False)
 
 
@@ -262,10 +259,12 @@ def _pick_classes(model: PCKID, given: SimpleNamespace) -> _Shown:
     return _Shown(merged, legend_of(merged))
 
 
-def _write_map(shown: _Shown, cube: Cube, smooth: int, given: SimpleNamespace) -> MapTotals:
-    """Write the map, and the confidence if asked for, and count."""
-    n_clusters = len(shown.legend.names)
-    sizes, confidence = np.zeros(n_clusters + 1, dtype=np.int64), 0.0
+def _write_map(
+    shown: _Shown, cube: Cube, sample: PixelSample, smooth: int, given: SimpleNamespace
+) -> Overview:
+    """Write the map, and the confidence if asked for, and make an overview."""
+    colouring = choose_colouring(cube.own_layers, sample.frame.to_numpy())
+    overview = OverviewMaker(cube, shown.legend, colouring)
     with ExitStack() as stack, progress_bar(given.quiet) as advance:
         files: list[tuple[MapFile, str]] = []
         for path, legend, what in (
@@ -277,14 +276,11 @@ def _write_map(shown: _Shown, cube: Cube, smooth: int, given: SimpleNamespace) -
         for placed in place_windows(shown.model, cube, smooth):
             for file, what in files:
                 file.write(placed.window, _values_of(placed, what))
-            sizes += np.bincount(placed.labels.ravel() + 1, minlength=n_clusters + 1)
-            confidence += float(placed.confidence.sum())
+            overview.add(placed)
             done += placed.labels.size
             if advance is not None:
                 advance(done, math.prod(cube.shape), PLACING)
-    n_unclustered, *counts = sizes.tolist()
-    mean = confidence / sum(counts) if sum(counts) else None
-    return MapTotals(math.prod(cube.shape), counts, n_unclustered, mean, measure_pixel(cube))
+    return overview.finish()
 
 
 def _values_of(placed: PlacedWindow, what: str) -> np.ndarray:

@@ -60,7 +60,7 @@ def _predict(given: SimpleNamespace) -> int:
             tell_found(found, totals)._replace(
                 notes=take_notes(),
                 paths=[(name, path) for name, path in paths if path and path != "-"],
-                questions=list_questions(prepared.problems, words),
+                questions=list_questions(prepared.doubts, words),
             )
         )
     if not compared.alike and given.strict:

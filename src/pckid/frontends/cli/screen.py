@@ -26,7 +26,7 @@ from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt, advice
 from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
-from pckid.frontends.wording import write_problems, write_row_count
+from pckid.frontends.wording import write_doubts, write_row_count
 from pckid.reporting.agreement import write_agreement
 from pckid.say.verdict import mark_verdict, write_finding, write_reason
 
@@ -135,15 +135,15 @@ def name_columns(described: ClusterDescription, names: Sequence[str | None]) -> 
     return [f"beside {nearest}, the nearest:", *texts]
 
 
-def list_questions(problems: Sequence[Doubt], words: Dialect, when: str = "") -> list[str]:
+def list_questions(doubts: Sequence[Doubt], words: Dialect, when: str = "") -> list[str]:
     """List what is open about the table, each with the option that settles it.
 
     `when` says to what end they are asked.
     """
-    lines = write_problems(problems, words)
+    lines = write_doubts(doubts, words)
     if not lines:
         return []
-    can_take = bool(advice(problems)) and not words.settled
+    can_take = bool(advice(doubts)) and not words.settled
     head = f"{when}{counted(len(lines), 'question')}"
     head += f"{f' ({words.yes} takes the advice)' * can_take}:"
     return [f"{head} {lines[0]}"] if len(lines) == 1 else [head, *(f"  {line}" for line in lines)]

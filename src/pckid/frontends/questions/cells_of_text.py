@@ -52,7 +52,7 @@ def _find_cells(seen: Seen) -> Iterator[CellsOfText]:
     # Rows of one text or sheet have numbers by which they can be left out.
     table, parts = seen.table, seen.table.parts
     can_go = len(parts) == 1 and bool(table.text or parts[0].sheet)
-    apart = find_rows_of_text(seen) if can_go else set()
+    text_rows = find_rows_of_text(seen) if can_go else set()
     told = [split_token(token, table.names) for token in seen.options.not_missing]
     extra = seen.first(EXTRA_ROWS.code)
     n_data = len(seen.columns.X) - (extra.data["n_rows"] if extra else 0)
@@ -61,7 +61,7 @@ def _find_cells(seen: Seen) -> Iterator[CellsOfText]:
         if found is None or found.row > n_data:
             continue
         data = found._asdict() | {"where": "" if found.by_type else name_row(parts, found.row)}
-        gone = [row for row in found.rows if row in apart]
+        gone = [row for row in found.rows if row in text_rows]
         few_rows = found.rows if can_go and len(found.rows) <= _FEW_ROWS else ()
         data["rows"] = [int(parts[0].numbers[row - 1]) for row in gone or few_rows]
         column = table.data.column(name)
@@ -104,10 +104,10 @@ def find_rows_of_text(seen: Seen) -> set[int]:
             rows.add(row)
     while True:
         single = {text for row in held.keys() - rows for text in held[row].values()}
-        apart = {row for row in rows if single.isdisjoint(held[row].values())}
-        if apart == rows:
-            return apart
-        rows = apart
+        text_rows = {row for row in rows if single.isdisjoint(held[row].values())}
+        if text_rows == rows:
+            return text_rows
+        rows = text_rows
 
 
 def _is_limit(text: str, form: NumberFormat) -> bool:

@@ -12,7 +12,7 @@ from pckid.frontends.dialect import Dialect, fill
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import ColumnOptions, Fix, drop_column, read_as
-from pckid.frontends.tables.choosing import Known
+from pckid.frontends.tables.choosing import ModelColumns
 from pckid.frontends.tables.kinds import Columns, Reading, ReadingRules
 
 Answer = tuple[str, tuple[Fix, ...]]
@@ -29,7 +29,7 @@ class Seen:
     rules: ReadingRules
     readings: Mapping[str, Reading] = field(default_factory=dict)  # of all columns
     options: ColumnOptions = field(default_factory=ColumnOptions)
-    known: Known | None = None  # what a model knows of the columns
+    known: ModelColumns | None = None  # what a model knows of the columns
     doubts: list[Doubt] = field(default_factory=list)
     stopped: set[str] = field(default_factory=set)  # columns that a doubt so far stops at
     kept: dict[str, Any] = field(default_factory=dict)  # what several questions look at

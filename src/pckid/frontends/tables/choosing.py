@@ -298,7 +298,7 @@ def read_weight_column(table: FileTable, name: str, missing: MissingTokens) -> n
     return found
 
 
-class Known(NamedTuple):
+class ModelColumns(NamedTuple):
     """What a model knows of its columns."""
 
     names: tuple[str, ...]
@@ -308,7 +308,7 @@ class Known(NamedTuple):
 
 
 def use_known_columns(
-    table: FileTable, options: ColumnOptions, known: Known
+    table: FileTable, options: ColumnOptions, known: ModelColumns
 ) -> tuple[FileTable, ColumnOptions]:
     """Use the columns of a model, whatever the options say.
 
@@ -324,7 +324,7 @@ def use_known_columns(
     return table, replace(options, columns=known.names, drop=(), categorical=categorical)
 
 
-def match_known_categories(columns: Columns, known: Known) -> tuple[Columns, list[Fact]]:
+def match_known_categories(columns: Columns, known: ModelColumns) -> tuple[Columns, list[Fact]]:
     """Write categories as a model knows them; say which were written otherwise, or are unknown."""
     texts, counts, facts = dict(columns.texts), columns.counts, []
     for name, categories in known.categories.items():

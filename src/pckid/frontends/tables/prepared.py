@@ -43,7 +43,7 @@ class Prepared:
     counts: Mapping[str, Counter[str]] = field(repr=False)  # how often each category is there
     wrong: frozenset[str] = frozenset()  # columns with cells that could not be read
     notes: tuple[Fact, ...] = ()
-    problems: tuple[Doubt, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,)
     places: Mapping[str, np.ndarray] | None = field(default=None, repr=False)  # (n_rows,) each
     series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
@@ -140,7 +140,7 @@ class Prepared:
     @property
     def stops(self) -> bool:
         """Whether something must be fixed first."""
-        return any(problem.stops for problem in self.problems)
+        return any(doubt.stops for doubt in self.doubts)
 
     def _cells(self, name: str | None) -> list[str] | None:
         """Read a column as text; a missing cell is empty."""

@@ -56,7 +56,7 @@ async function start() {
   const store = makeStore(data);
   document.querySelectorAll(".needs-script").forEach((part) => (part.hidden = false));
   const ofSeveral = data.names.length > 1 ? [showStatus, showMap, showNumbers] : [];
-  [showProfile, ...ofSeveral, showSeries, showRows, showFigures].forEach((show) => show(store));
+  [showProfile, ...ofSeveral, showScene, showSeries, showRows, showFigures].forEach((show) => show(store));
   labelCells();
   store.on("rename", labelCells);
   tellHeight();

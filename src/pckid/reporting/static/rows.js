@@ -39,7 +39,7 @@ function showRows(store) {
 function sortKeys(store) {
   const { rows } = store;
   return [
-    { name: store.data.thing === "row" ? "Row" : "Case", text: true, of: (row) => (rows.name ? rows.name[row] : rows.number[row]) },
+    { name: store.data.thing[0].toUpperCase() + store.data.thing.slice(1), text: true, of: (row) => (rows.name ? rows.name[row] : rows.number[row]) },
     { name: "Cluster", text: true, of: (row) => (rows.label[row] < 0 ? null : rows.label[row]) },
     ...(store.data.sure
       ? [{ name: "Confidence", of: (row) => (rows.label[row] < 0 ? null : rows.confidence[row]) }]

@@ -27,7 +27,7 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.column_groups import plain_table
 from pckid.input.known import KnownMembers, check_known
 from pckid.input.sample import RowsInMemory, Sample
-from pckid.input.table import Scaling, Table, logs_as_scaled, standardise, take
+from pckid.input.table import Scaling, StandardisedRows, logs_as_scaled, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
 from pckid.input.warnings import (
     ignore_warnings,
@@ -429,7 +429,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         known, groups, sample_weight = map(flatten, (known, groups, sample_weight))
         positions = own_positions(X) if positions is None and groups is None else positions
         X, arrangement, self._position_columns = split_arrangement(X, positions, groups)
-        drawn = self._draw(X, sample_weight, known, arrangement=arrangement, **self._needs())
+        drawn = self._draw(
+            X, sample_weight, known, arrangement=arrangement, **self._sampling_minimums()
+        )
         self._weighted = sample_weight is not None
         training = self._grow_if_asked(self._choose_n_clusters(drawn))
         clustering, members = self._cluster(training, arrangement)
@@ -806,7 +808,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         """All that rows of the fit need that come in blocks: scores of some of them are known."""
         return self._fitted._replace(own_scores=getattr(self, "_own_scores", None))
 
-    def _needs(self) -> dict[str, int]:
+    def _sampling_minimums(self) -> dict[str, int]:
         """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
         least, distinct = 2, MIN_DISTINCT
         if self.n_clusters != "auto":
@@ -835,7 +837,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         same = with_few_mixtures(self, dtype=self.dtype, random_state=seed)
         with ignore_warnings():  # the fit has raised them
             logs = logs_as_scaled(X, self._kernel.scaling)
-            drawn = same._draw(asarray_like(logs, self._kernel.scaling.center), **same._needs())
+            drawn = same._draw(
+                asarray_like(logs, self._kernel.scaling.center), **same._sampling_minimums()
+            )
         if hasattr(self, "choice_"):
             run = self.choice_.runs[self.choice_.number]
             drawn = drawn.by_seed(run.seed).without(self.choice_.ignored)
@@ -888,7 +892,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if members is not None:
             table, members = members.standardise(sample.scaling, sample.dtype)
             known = table, members.labels
-        groups = None if arrangement is None else arrangement.groups
+        groups = None if arrangement is None else arrangement.together
         if groups is not None:
             groups = groups[sample.origin]
         found = cluster_sample(
@@ -934,7 +938,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     def _locate(
         self, X: Array, sample: Sample, clustering: ClusteredSample
-    ) -> tuple[Table, Array, Array]:
+    ) -> tuple[StandardisedRows, Array, Array]:
         """Standardise rows, and find their coordinates (n_samples, n_clusters) and outlier scores.
 
         The rows of a sample that is the whole table have passed the mixtures already.
@@ -961,7 +965,12 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         self.known_groups_, self.known_conflicts_ = found
 
     def _describe(
-        self, table: Table, scaling: Scaling, labels: Array, scored: np.ndarray, weights: Any
+        self,
+        table: StandardisedRows,
+        scaling: Scaling,
+        labels: Array,
+        scored: np.ndarray,
+        weights: Any,
     ) -> None:
         """Describe the clusters by rows and their labels (n_samples,)."""
         k, names = self.n_clusters_, feature_names(self)
@@ -974,6 +983,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array([importances.get(name, 0.0) for name in names])
 
-    def _project(self, table: Table) -> Array:
+    def _project(self, table: StandardisedRows) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""
         return project(self._kernel, self._projection, table, n_threads(self.n_jobs))
