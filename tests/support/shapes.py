@@ -58,6 +58,34 @@ def _lone_unit(rng, group):
     )
 
 
+def _and(rng, group):
+    """Draw symptoms, with a column that says whether two of them are both there."""
+    symptoms = {name: rng.random(len(group)) < 0.5 for name in ("fever", "cough", "rash")}
+    both = symptoms["fever"] & symptoms["cough"]
+    yes_no = {name: np.where(x, "yes", "no") for name, x in (symptoms | {"both": both}).items()}
+    return _numbers(rng, group) | yes_no
+
+
+def _hospitals(rng, group):
+    """Draw patients of twelve hospitals that are numbered, each with means of its own."""
+    hospital = rng.permutation(np.arange(len(group)) % 12)
+    shift = rng.normal(scale=2, size=(12, 2))[hospital]
+    X = rng.normal(size=(len(group), 2)) + shift
+    columns = {"hospital": hospital + 1, "wait": X[:, 0].round(2), "stay": X[:, 1].round(2)}
+    return columns | _numbers(rng, group)
+
+
+def _survey(rng, group):
+    """Draw answers: ranges of tumour sizes and of ages, how often, and refusals."""
+    n = len(group)
+    answers = ["never", "rarely", "often", "always", "Don't know", "Refused"]
+    return _numbers(rng, group) | {
+        "size": rng.choice(["<=20", "20-50", ">50"], n),
+        "age": rng.choice(["18-29", "30-49", "50-64", "65+"], n),
+        "drinks": rng.choice(answers, n, p=[0.25, 0.25, 0.2, 0.2, 0.05, 0.05]),
+    }
+
+
 SHAPES = {
     "a cohort with outcomes": (_cohort, 120),
     "species by sites": (_cover_of_species, 360),
@@ -65,6 +93,9 @@ SHAPES = {
     "flags of what was measured": (_flags, 200),
     "not applicable": (_not_applicable, 120),
     "a unit in one cell": (_lone_unit, 60),
+    "both of two": (_and, 200),
+    "numbered hospitals": (_hospitals, 240),
+    "ranges and refusals": (_survey, 200),
 }
 
 

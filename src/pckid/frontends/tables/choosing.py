@@ -15,7 +15,7 @@ from pckid.columns.ordinal import MAX_LEVELS
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.table import FileTable, name_row
-from pckid.frontends.missing_words import MISSING_TEXTS
+from pckid.frontends.missing_words import MISSING_TEXTS, is_no_answer
 from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.tables.kinds import (
@@ -67,7 +67,8 @@ def check_tokens(
             raise OptionError(_no_such_column(absent, names), "na_values")
     for token in not_missing:
         _, text = split_token(token, names)
-        if text.strip().lower() not in MISSING_TEXTS and math.isnan(as_number(text)):
+        known = text.strip().lower() in MISSING_TEXTS or is_no_answer(text)
+        if not known and math.isnan(as_number(text)):
             raise OptionError(
                 f"'{brief(text)}' is no content that often means missing, such as NA or -9, nor "
                 "one of a column of the table, such as COLUMN=NA.",
