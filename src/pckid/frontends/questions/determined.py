@@ -41,7 +41,7 @@ class Determined(Question):
         found = find_determined(columns)
         if found:
             data = {"columns": [*found], "by": found}
-            yield self.doubt(next(iter(found)), data, map(drop_column, found))
+            yield self.doubt(next(iter(found)), data, [*map(drop_column, found)])
 
     def in_evidence(self, doubt: Doubt) -> Mapping[str, Any]:
         """Say which column follows from which."""

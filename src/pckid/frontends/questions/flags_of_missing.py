@@ -37,7 +37,7 @@ class FlagsOfMissing(Question):
         tells = find_flags(seen)
         if tells:
             data = {"columns": [*tells], "tells": tells}
-            yield self.doubt(next(iter(tells)), data, map(drop_column, tells), stops=True)
+            yield self.doubt(next(iter(tells)), data, [*map(drop_column, tells)], stops=True)
 
     def in_evidence(self, doubt: Doubt) -> Mapping[str, Any]:
         """Say which column tells of which."""
@@ -63,7 +63,7 @@ def find_flags(seen: Seen) -> dict[str, str]:
     names = [name for name, _ in seen.used() if name not in seen.columns.wrong]
     n_rows = len(seen.columns.X)
     some = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE_ROWS)).astype(int))
-    X = seen.columns.X[np.ix_(some, [seen.places[name] for name in names])]
+    X = seen.columns.X[some][:, [seen.places[name] for name in names]]
     missing = np.isnan(X)
     n_missing = missing.sum(axis=0)
     holed = np.flatnonzero(np.minimum(n_missing, len(some) - n_missing) >= _MIN_ROWS)

@@ -79,7 +79,7 @@ def find_labels(seen: Seen) -> dict[str, int]:
     some = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE_ROWS)).astype(int))
     aside = {name for doubt in seen.doubts if not doubt.stops for name in doubt.columns}
     names = [*seen.numbers][:_MAX_COLUMNS]
-    X = seen.columns.X[np.ix_(some, [seen.places[name] for name in names])]
+    X = seen.columns.X[some][:, [seen.places[name] for name in names]]
     found: dict[str, int] = {}
     for j, name in enumerate(names):
         told = name in aside or name in seen.rules.kept or name in seen.options.count
