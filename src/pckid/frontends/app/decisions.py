@@ -45,8 +45,8 @@ _BY_KIND = {
     "duration": ["use"],
 }
 _OF_CELLS = (
-    "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
-    "as_is", "keep_rows",
+    "na_values", "not_missing", "limits", "ignore_case", "categorical", "ordinal", "numbers",
+    "dates", "as_is", "keep_rows",
 )  # fmt: skip
 _USELESS = ("constant", "empty")
 

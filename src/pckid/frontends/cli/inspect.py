@@ -28,7 +28,7 @@ from pckid.frontends.options import (
     list_given,
     pick_options,
 )
-from pckid.frontends.questions import write_advice, write_evidence
+from pckid.frontends.questions import QUESTIONS, write_advice, write_evidence
 from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.wording import (
@@ -215,7 +215,8 @@ def _readings(found: TableInspection) -> list[str]:
             left_out = column.kind in ("date", "duration") and not column.used
             out = "; left out, --dates use takes them" if left_out else ""
             lines.append(f"  {name}: {evidence}{out}")
-        if column.kind == "category" and not column.doubts:
+        is_plain = all(QUESTIONS[doubt.code].refines for doubt in column.doubts)
+        if column.kind == "category" and is_plain:
             shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
             more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
             ordered = find_order([text for text, _ in column.common]) is not None
