@@ -14,6 +14,7 @@ from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import DESCRIBING, READING, WRITING, part
+from pckid._utils.sklearn_compat import check_parameters
 from pckid._utils.text import list_first
 from pckid.acquisition import NextCell, next_cells
 from pckid.blocks.datasets import DatasetRows
@@ -101,7 +102,7 @@ def make_estimator(given: SimpleNamespace) -> PCKID:
                 value = kind(text)
         estimator.set_params(**{name.strip(): value})
     try:
-        estimator._validate_params()
+        check_parameters(estimator)
         place(np.zeros(1), estimator.device)
         n_threads(estimator.n_jobs)
     except (ImportError, ValueError) as error:
