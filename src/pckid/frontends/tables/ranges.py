@@ -5,10 +5,8 @@ from collections.abc import Iterable
 
 _NUMBER = r"[+-]?\d[\d.,']*"
 _BETWEEN = re.compile(rf"{_NUMBER} *(?:-|–|—|to|bis|à|until) *\d[\d.,']*")
-_OPEN = re.compile(
-    rf"(?:[<>≤≥]=?|under|over|below|above|up to|unter|über) *{_NUMBER}|{_NUMBER} *\+"
-)
-_END = re.compile(rf"{_NUMBER}(?: *(?:and|und|or|oder) \w+)?")
+_OPEN = re.compile(rf"(?:[<>≤≥]=?|under|over|below|above|up to) *{_NUMBER}|{_NUMBER} *\+")
+_END = re.compile(rf"{_NUMBER}(?: *(?:and|or) \w+)?")
 
 
 def are_ranges(texts: Iterable[str]) -> bool:
