@@ -87,6 +87,9 @@ class Choice(NamedTuple):
         What each run found, by its own seeds: its answer, its number of clusters, and its p-values.
     number : int
         Which of the runs all else is of: the one that agrees most with the others.
+    further : tuple of int
+        The numbers of clusters that further ensembles chose, where the runs found different ones:
+        that which most of the runs and of these chose is taken.
     """
 
     n_clusters: int
@@ -97,6 +100,7 @@ class Choice(NamedTuple):
     ignored: tuple[int, ...] = ()
     runs: tuple[Run, ...] = ()
     number: int = 0
+    further: tuple[int, ...] = ()
 
     @property
     def p_value(self) -> float | None:
@@ -132,6 +136,7 @@ def choose_or_none(
     `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
     the columns that count, of `n_inits` starts, or the estimator's, and with that of all columns.
     One that `grows` is doubled up to four times, until random halves of it all choose one number.
+    With `n_null` 0 the table is taken to have clusters.
     """
     jobs = n_threads(estimator.n_jobs)
     fewest = n_starts = n_inits or estimator._n_starts
@@ -165,7 +170,7 @@ def choose_or_none(
                 choice = choice._replace(n_clusters=n_separated)
         choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
         # Once: it does not depend on the number of starts.
-        if compared is None:
+        if compared is None and n_null != 0:
             compared = _compare_sample(
                 estimator, choice, drawn, all_columns, jobs, n_null, levels, max_null
             )

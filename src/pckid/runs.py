@@ -3,7 +3,8 @@
 Each stage has chance in it: another ensemble, other null tables, other halves of the rows. A table
 for which that matters gets another answer by another seed, and no stage can see it. So the decision
 is made three times by seeds of its own, and seven times where these differ; an answer is what at
-least six of seven come to. `docs/guide/choosing-k.md` tells how often seeds then disagree.
+least six of seven come to. Where only k differs, it alone is chosen more often, which is cheap: the
+votes are then fifteen. `docs/guide/choosing-k.md` tells how often seeds then disagree.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -26,7 +27,13 @@ from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.sample import MAX_COMPARED, Sample
 from pckid.input.table import logs_as_scaled, take
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_or_none
-from pckid.significance.agreement import N_RUNS, Run, count_further, find_most_agreeing
+from pckid.significance.agreement import (
+    N_RUNS,
+    Run,
+    count_choices,
+    count_further,
+    find_most_agreeing,
+)
 from pckid.significance.by_scores import Judged, find_judged
 from pckid.significance.coarser import Divide, Separation, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, rows_to_compare
@@ -67,8 +74,7 @@ class Decision(NamedTuple):
     labels: np.ndarray  # (n_judged,)
 
 
-# Decides by the number of a run.
-Decide = Callable[[int], Decision]
+T = TypeVar("T")
 # Looks for gaps where a choice is made; None: there is but one cluster.
 GapsOf = Callable[[Choice], Separation | None]
 
@@ -176,23 +182,35 @@ def decide_by_runs(
 
     at_once = jobs if is_host(drawn.sample.table.values) else 1
     found: list[Decision] = []
-    while further := count_further([each.run.answer for each in found], n_runs):
-        numbers = range(len(found), len(found) + further)
-        quiet.n_jobs = max(1, jobs // min(at_once, further))
+    while n_further := count_further([each.run.answer for each in found], n_runs):
+        numbers = range(len(found), len(found) + n_further)
+        quiet.n_jobs = max(1, jobs // min(at_once, n_further))
         found += _call_each(decide_one, numbers, at_once)
-    runs = tuple(each.run for each in found)
-    taken = 0
+    runs, taken = tuple(each.run for each in found), 0
+    further: list[int] = []
     if plan.n_clusters is None:
-        taken = find_most_agreeing(
-            runs, [each.rows for each in found], [each.labels for each in found]
-        )
+        quiet.n_jobs = max(1, jobs // at_once)
+        numbers = range(len(runs), len(runs) + count_choices(runs, n_runs))
+        further = _call_each(partial(_choose_again, quiet, drawn, plan), numbers, at_once)
+        clustered = [each.rows for each in found], [each.labels for each in found]
+        taken = find_most_agreeing(runs, *clustered, further)
     best = found[taken]
-    return best._replace(choice=best.choice._replace(runs=runs, number=taken))
+    choice = best.choice._replace(runs=runs, number=taken, further=tuple(further))
+    return best._replace(choice=choice)
 
 
-def _call_each(decide_one: Decide, numbers: Sequence[int], jobs: int) -> list[Decision]:
+def _choose_again(
+    estimator: EnsembleEstimator, drawn: FitInput, plan: DecisionPlan, number: int
+) -> int:
+    """Choose k once more by the seed of a run, as if there were groups: no null table is drawn."""
+    drawn = drawn.by_seed(seed_of_run(drawn.sample.entropy, number))
+    how = plan.max_clusters, 0, plan.n_inits, plan.levels
+    return choose_or_none(estimator, drawn, *how)[0].n_clusters
+
+
+def _call_each(decide_one: Callable[[int], T], numbers: Sequence[int], jobs: int) -> list[T]:
     """Decide once for each number, the first in this thread, where the progress of a fit is."""
-    if jobs == 1 or len(numbers) == 1:
+    if jobs == 1 or len(numbers) <= 1:
         return [decide_one(number) for number in numbers]
     pool = ThreadPoolExecutor(min(jobs, len(numbers)) - 1)
     try:
