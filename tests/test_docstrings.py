@@ -122,4 +122,4 @@ def described_defaults():
 
 @pytest.mark.parametrize(("text", "default"), [*described_defaults()])
 def test_defaults_are_those_that_are_described(text, default):
-    assert text in (repr(default), repr(default).replace("'", '"'))
+    assert eval(text, vars(pckid)) == default

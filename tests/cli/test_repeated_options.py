@@ -34,7 +34,6 @@ def test_an_option_is_repeated_or_is_known_to_be_none_of_the_fit(name):
 
 @pytest.mark.parametrize("name", sorted(PARAMETERS & {*OPTIONS} - {"n_clusters", *_OF_COLUMNS}))
 def test_an_option_that_is_a_parameter_is_set_and_printed(name):
-    given = SimpleNamespace(**dict.fromkeys(OPTIONS), groups=(), settings=())
-    given = SimpleNamespace(**(vars(given) | {name: 7}))
+    given = SimpleNamespace(**(dict.fromkeys(OPTIONS) | {"settings": (), name: 7}))
     assert list_of_fit(given)[name] == 7
     assert make_estimator(given).get_params()[name] == 7
