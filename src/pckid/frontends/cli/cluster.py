@@ -20,12 +20,13 @@ from pckid.acquisition import NextCell, next_cells
 from pckid.blocks.datasets import DatasetRows
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.estimator import PCKID
-from pckid.frontends.cases import prepare_table
+from pckid.frontends.cases import prepare_advised, prepare_table
 from pckid.frontends.cli.messages import (
     holding_notes,
     note,
     print_json,
     remark,
+    say,
     take_notes,
 )
 from pckid.frontends.cli.options import pick_case
@@ -39,6 +40,7 @@ from pckid.frontends.formats.findings import advice
 from pckid.frontends.formats.writing import check_output
 from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
+from pckid.frontends.questions import QUESTIONS
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.run import Clustering, fit_clusters
 from pckid.frontends.tables.choosing import named_columns
@@ -71,6 +73,10 @@ def run_cluster(given: SimpleNamespace) -> None:
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
+        first = [each for each in prepared.doubts if not QUESTIONS[each.code].refines]
+        asked = [] if given.quiet else list_questions(first, SHELL, "Before clustering, ")
+        for text in [*asked, ""] if asked else ():
+            say(text)
         _cluster(estimator, prepared, rows, given, line)
 
 
@@ -159,7 +165,7 @@ def _open(
     columns = replace(columns, drop=(*columns.drop, *given.outcomes))
     if columns.take_advice:
         with suppress(ValueError, click.UsageError):
-            advised = prepare_table(table, columns)
+            advised = prepare_advised(table, columns, can_group=not given.outcomes)
             _use_columns(estimator, advised, given)
             if (np.fmax.reduce(advised.X) > np.fmin.reduce(advised.X)).any() or advised.stops:
                 return advised, None
@@ -278,7 +284,11 @@ def _cluster(
                 sentences=[*told.sentences, *sentences],
                 notes=take_notes(),
                 paths=_list_paths(given, found, n_found, asked),
-                questions=list_questions(prepared.doubts, SHELL),
+                questions=list_questions(
+                    [each for each in prepared.doubts if QUESTIONS[each.code].refines],
+                    SHELL,
+                    "To refine the clusters, ",
+                ),
             )
         )
     if given.as_json:
