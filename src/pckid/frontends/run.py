@@ -261,7 +261,8 @@ class Clustering:
             found.append({"code": note.code, "columns": columns, "sentence": sentence})
         for doubt in prepared.doubts:
             sentence = f"{write_evidence(doubt)} {write_advice(doubt, words)}"
-            found.append({"code": doubt.code, "columns": [doubt.column], "sentence": sentence})
+            columns = list(doubt.columns)
+            found.append({"code": doubt.code, "columns": columns, "sentence": sentence})
         return found
 
     def layout(

@@ -582,7 +582,7 @@ _OF_LINES = ("case", "time", "variable", "value")
 def _show(decided: Decided) -> Json:
     """Show what is decided about a table, and what is asked."""
     settings, found, state, choices, questions, wrong = decided
-    asked = {doubt.column for question in questions for doubt in question.group}
+    asked = {name for each in questions for doubt in each.group for name in doubt.columns}
     lines = settings.options.lines
     return {
         "questions": [
@@ -593,7 +593,7 @@ def _show(decided: Decided) -> Json:
                 "answers": [answer.label for answer in each.answers],
                 "chosen": each.chosen,
                 "stops": each.stops,
-                "columns": sorted({doubt.column for doubt in each.group if doubt.column}),
+                "columns": sorted({n for doubt in each.group for n in doubt.columns if n}),
             }
             for each in questions
         ],
