@@ -16,6 +16,7 @@ from experiments.dependence_rivals import dependence_rivals_command
 from experiments.gaps import gaps_command
 from experiments.kinds import kinds_command
 from experiments.known import known_command
+from experiments.maps import maps_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
 from experiments.outcomes import outcomes_command
@@ -229,6 +230,7 @@ OWN = (
     answers_command,
     kinds_command,
     known_command,
+    maps_command,
     reveal_command,
     revealed_command,
     scores_command,
