@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import norm
 
+from experiments.dependence import autoregress, field
 from experiments.output import Call, Found, call_all, experiment, write_found
 from pckid import PCKID, compare_outcomes
 from pckid.outcomes import Outcome
@@ -39,6 +40,8 @@ OTHERS = {
     "3 groups of correlated columns (0.35)": "factor",
     "3 skewed groups of correlated columns": "skew factor",
 }
+# Rows that depend on each other, with an outcome that has nothing to do with the groups.
+DEPENDENT = ("40 persons, 10 visits each", "a series of 600 rows, AR(1) 0.9", "500 places")
 KINDS = ("number", "0/1", "category")
 
 
@@ -121,6 +124,33 @@ def judge_table(setting: str, run: int) -> list[Found]:
     return [Found(part, setting, run, float(value)) for part, value in figures.items()]
 
 
+def judge_dependent(setting: str, run: int) -> list[Found]:
+    """Count differences that are claimed in noise where rows depend on each other, told or not."""
+    rng = np.random.default_rng([run, DEPENDENT.index(setting)])
+    if setting == DEPENDENT[0]:
+        person = np.repeat(np.arange(40), 10)
+        group, given = person % 2, {"groups": person}
+        noise = np.sqrt(0.5) * (rng.normal(size=40)[person] + rng.normal(size=400))
+    elif setting == DEPENDENT[1]:
+        place = np.arange(600)
+        group, given = place // 50 % 2, {"positions": place}
+        noise = autoregress(600, 0.9, rng, 1)[:, 0]
+    else:
+        places = rng.random((500, 2))
+        group, given = (6 * places[:, 0]).astype(int) % 2, {"positions": places}
+        noise = field(places, 0.1, rng, 1)[:, 0]
+    X = rng.normal(size=(len(group), 5)) + 4.0 * group[:, None]
+    model = PCKID(2, random_state=run, n_jobs=1).fit(X)
+    outcomes = {"number": noise, "0/1": (noise > 0.3).astype(float)}
+    found = []
+    for title, how in (("told", given), ("not told", {})):
+        compared = compare_outcomes(model, X, outcomes, **how).outcomes
+        for each in compared:
+            part = f"noise called different, {title}: {each.name}"
+            found.append(Found(part, setting, run, float((each.p_value or 1.0) <= 0.05)))
+    return found
+
+
 def compare_stepmix(separation: float, run: int) -> list[Found]:
     """Compare with StepMix's three-step estimates on the data of its example (Bakk 2018)."""
     from stepmix import StepMix
@@ -159,6 +189,9 @@ def outcomes_command(runs: int, seed: int, jobs: int, out: Path) -> None:
         (judge_table, (setting, seed + run))
         for setting in (*SETTINGS, *OTHERS)
         for run in range(runs)
+    ]
+    calls += [
+        (judge_dependent, (setting, seed + run)) for setting in DEPENDENT for run in range(runs)
     ]
     calls += [
         (compare_stepmix, (separation, seed + run))

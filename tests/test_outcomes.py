@@ -378,3 +378,52 @@ def test_few_numbers_of_a_cluster_differ_no_more_often_than_chance():
     single = compare_outcomes(model, X, some[:, 0]).outcomes[0]
     assert np.isnan(single.low[2, 0])
     assert [(pair.first, pair.second) for pair in single.pairs] == [(0, 1)]
+
+
+def test_rows_of_one_group_are_drawn_together():
+    rng = np.random.default_rng(3)
+    person = np.repeat(np.arange(60), 5)
+    rows = rng.normal(size=(60, 3)) + 12.0 * (np.arange(60) % 2)[:, None]
+    days = rng.normal(size=60)
+    once = PCKID(2, **SMALL).fit(rows)
+    alone = compare_outcomes(once, rows, {"days": days}).outcomes[0]
+    visits = pd.DataFrame(rows[person], columns=["a", "b", "c"]).assign(person=person)
+    told = PCKID(2, **SMALL).fit(visits, groups="person")
+    found = compare_outcomes(told, visits, {"days": days[person]}, groups="person")
+    assert found.together.n_groups == 60
+    width = np.sort((found.outcomes[0].high - found.outcomes[0].low)[:, 0])
+    expected = np.sort((alone.high - alone.low)[:, 0])
+    np.testing.assert_allclose(width, expected, rtol=0.25)
+    # Those of the fit, where they are not given.
+    features = visits[["a", "b", "c"]]
+    assert compare_outcomes(told, features, {"days": days[person]}).together.n_groups == 60
+    few = compare_outcomes(told, features, {"days": days[person]}, groups=person % 8).notes
+    assert few == ["Rows of one group were drawn together: 8 groups. So few make rough intervals."]
+
+
+def test_rows_near_each_other_are_drawn_in_blocks_where_outcomes_are_alike():
+    rng = np.random.default_rng(0)
+    place = np.arange(400.0)
+    rows = rng.normal(size=(400, 3)) + 12.0 * (place // 50 % 2)[:, None]
+    slow = np.convolve(rng.normal(size=420), np.ones(21), "valid")
+    model = PCKID(2, **SMALL).fit(rows, positions=place)
+    found = compare_outcomes(model, rows, {"slow": slow})
+    alone = compare_outcomes(model, rows[::-1], {"slow": slow[::-1]})
+    assert alone.together is None
+    assert 3 <= found.together.n_groups <= 30
+    wider = (found.outcomes[0].high - found.outcomes[0].low)[:, 0]
+    assert (wider > 1.5 * (alone.outcomes[0].high - alone.outcomes[0].low)[:, 0]).all()
+    quick = compare_outcomes(model, rows, {"quick": rng.normal(size=400)})
+    assert quick.together is None
+
+
+def test_rows_that_are_not_in_the_first_draws_count_with_their_group(monkeypatch):
+    monkeypatch.setattr("pckid.outcomes.MAX_ROWS", 50)
+    person = np.repeat(np.arange(40), 5)
+    rng = np.random.default_rng(1)
+    rows = (rng.normal(size=(40, 3)) + 12.0 * (np.arange(40) % 2)[:, None])[person]
+    days = rng.normal(size=40)[person]
+    model = PCKID(2, **SMALL).fit(rows, groups=person)
+    told = compare_outcomes(model, rows, days).outcomes[0]
+    apart = compare_outcomes(model, rows, days, groups=np.arange(200)).outcomes[0]
+    assert ((told.high - told.low) > 1.5 * (apart.high - apart.low)).all()

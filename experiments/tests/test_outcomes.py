@@ -25,6 +25,7 @@ def test_groups_and_outcomes_are_those_of_the_truth(monkeypatch):
 def test_the_command_writes_its_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(outcomes, "judge_table", lambda *task: [Found("a", "b", 0, 1.0)])
     monkeypatch.setattr(outcomes, "compare_stepmix", lambda *task: [Found("c", "d", 0, 0.5)])
+    monkeypatch.setattr(outcomes, "judge_dependent", lambda *task: [Found("e", "f", 0, 0.5)])
     done = CliRunner().invoke(outcomes.outcomes_command, ["--runs", "1", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "| a | b | 1.000 | 0.000 | 9 |" in (tmp_path / "outcomes.md").read_text()
@@ -38,3 +39,5 @@ def test_the_parts_give_their_figures(monkeypatch):
         shares = [each.value for each in found if each.part.startswith(("truth", "labels"))]
         assert all(0 <= share <= 1 for share in shares)
     assert len(outcomes.compare_stepmix(0.9, 0)) == 5
+    for setting in outcomes.DEPENDENT:
+        assert len(outcomes.judge_dependent(setting, 0)) == 4

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import Advance
+from pckid._utils.progress import JUDGING, REPEATING, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import some_rows
 from pckid.cubes import flatten
@@ -28,12 +28,14 @@ from pckid.input.warnings import FeatureNamesWarning, ignore_warnings
 from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice
 from pckid.runs import DecisionPlan, describe_run, find_gaps_between, judge_rows
+from pckid.say.notebook import show_verdict
 from pckid.say.notes import write_notes
+from pckid.say.progress import showing
 from pckid.say.verdict import write_null_p, write_verdict
 from pckid.significance.agreement import Run, find_common_answer
 from pckid.significance.by_scores import find_judged
 from pckid.significance.coarser import CoarserGaps, Separation
-from pckid.significance.comparison import MAX_NULL, MIN_ROWS, rows_to_compare
+from pckid.significance.comparison import MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
 from pckid.significance.ensemble import cluster_some
 from pckid.significance.gaps import Gaps
@@ -245,6 +247,9 @@ class Assessment:
         """What else to know: what clusters are worth, small ones, codes for missing values, …"""
         return write_notes(self)
 
+    def _repr_html_(self) -> str:
+        return show_verdict(self)
+
     def __repr__(self) -> str:
         tested = "" if self.p_value is None else f" {write_null_p(self.p_value)}"
         return f"<Assessment: {self.sentence}{tested}>"
@@ -263,7 +268,6 @@ def assess(
     n_jobs: int | None = None,
     levels: Levels = LEVELS,
     n_runs: int | None = None,
-    advance: Advance = lambda count: None,
 ) -> Assessment:
     """Test whether there are groups at all, with gaps between them, and found again in other rows.
 
@@ -315,8 +319,6 @@ def assess(
     n_runs : int, default=None
         How often the decision is made, as in `PCKID`; None takes that of the estimator. The first
         run, or that which a fit with n_clusters="auto" took, has the model's own clusters.
-    advance : callable, default=None
-        Called with 1 whenever a null table or a resample is done, for a progress bar.
 
     Returns
     -------
@@ -358,8 +360,9 @@ def assess(
         with ignore_warnings(FeatureNamesWarning):
             values, labels = read_rows(estimator, X), to_numpy(flatten(estimator.predict(X)))
     weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
-    how = n_null, n_resamples, random_state, n_jobs, advance, arrangement, weights, levels, n_runs
-    return assess_rows(estimator, values, labels, *how)
+    how = n_null, n_resamples, random_state, n_jobs, arrangement, weights, levels, n_runs
+    with showing(estimator):
+        return assess_rows(estimator, values, labels, *how)
 
 
 def assess_rows(
@@ -370,7 +373,6 @@ def assess_rows(
     n_resamples: int,
     random_state: Any,
     n_jobs: int | None,
-    advance: Advance,
     arrangement: Arrangement | None = None,
     weights: np.ndarray | None = None,
     levels: Levels = LEVELS,
@@ -404,7 +406,7 @@ def assess_rows(
             seed = check_random_state(random_state).randint(2**31)
         logs = logs_as_scaled(values, estimator._kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
-        how = int(seed), n_threads(n_jobs), advance, levels, n_runs or estimator.n_runs
+        how = int(seed), n_threads(n_jobs), levels, n_runs or estimator.n_runs
         effort = _Effort(n_null, n_resamples, *how)
         with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
@@ -465,7 +467,6 @@ class _Effort(NamedTuple):
     n_resamples: int
     seed: int
     jobs: int
-    advance: Advance
     levels: Levels
     n_runs: int
 
@@ -487,15 +488,16 @@ def _gather_evidence(
         plan = DecisionPlan(n_clusters, n_null=effort.n_null, levels=effort.levels)
         how = seed, jobs, effort.n_runs, plan, placed
         gaps_of = partial(find_own, seed) if n_clusters > 1 else None
-        decision = judge_rows(estimator, table.values[compared_rows], *how, gaps_of)
+        with part(0.6, JUDGING):
+            decision = judge_rows(estimator, table.values[compared_rows], *how, gaps_of)
         choice, separation = decision.choice, decision.separation
         runs = choice.runs
     else:
         own = choice.runs[choice.number]
-        separation = find_own(own.seed, choice) if n_clusters > 1 else None
+        with part(0.3, JUDGING):
+            separation = find_own(own.seed, choice) if n_clusters > 1 else None
         own = describe_run(choice, n_clusters, separation, own.seed, levels)
         runs = (*choice.runs[: choice.number], own, *choice.runs[choice.number + 1 :])
-    effort.advance(effort.n_null or MAX_NULL)
     compared = choice.compared
     if compared is None:
         return {}
@@ -518,7 +520,8 @@ def _gather_evidence(
     found["moved"] = _count_moved(estimator, table, judged, of_clusters, jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
         return found
-    return found | _find_again(estimator, table, judged, effort, dependence)
+    with part(1.0, REPEATING):
+        return found | _find_again(estimator, table, judged, effort, dependence)
 
 
 def _describe(choice: Choice, table: _Rows) -> RowDependence | None:
@@ -579,7 +582,7 @@ def _find_again(
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
         together = repeats
-    how = effort.n_resamples, effort.seed, effort.jobs, effort.advance, together
+    how = effort.n_resamples, effort.seed, effort.jobs, together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
     rows = np.full(len(table.labels), np.nan)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.representation import ClusterReprMixin
+from pckid._utils.progress import CHOOSING, CLUSTERING, TRAINING, part
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_callbacks
 from pckid.blocks import BlockedRows, blocked
 from pckid.cubes import as_table, flatten, own_positions, restore_shape
@@ -38,6 +38,8 @@ from pckid.input.warnings import (
 from pckid.matching import follow_model
 from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT
 from pckid.runs import DecisionPlan, decide_by_runs
+from pckid.say.notebook import ClusterReprMixin
+from pckid.say.progress import shows_progress
 from pckid.significance.agreement import N_RUNS
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import warn_of_shift
@@ -207,7 +209,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         Threads. None is as many as the BLAS library would use. Labels do not depend on it; the
         embedding may differ in its last digits, since sums are taken in another order.
     verbose : int, default=0
-        1 prints what is trained, and progress; 2 more of it.
+        1 shows what is done and how long it will still take, in notebooks as a bar of tqdm, also by
+        `assess` and `report`; 2 prints more of it.
 
     Attributes
     ----------
@@ -363,6 +366,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(
         self,
         X: Any,
@@ -433,8 +437,11 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             X, sample_weight, known, arrangement=arrangement, **self._sampling_minimums()
         )
         self._weighted = sample_weight is not None
-        training = self._grow_if_asked(self._choose_n_clusters(drawn))
-        clustering, members = self._cluster(training, arrangement)
+        doing = (0.85, CHOOSING) if self.n_clusters == "auto" else (0.6, TRAINING)
+        with part(*doing):
+            training = self._grow_if_asked(self._choose_n_clusters(drawn))
+        with part(0.8, CLUSTERING):
+            clustering, members = self._cluster(training, arrangement)
         followed = None if like is None else follow_model(self, like, X, clustering)
         if followed is not None:
             clustering = followed.clustering

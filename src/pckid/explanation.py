@@ -27,6 +27,7 @@ from pckid.spectral.assignment import assign
 from pckid.spectral.clustering import cluster_by_numbers
 from pckid.spectral.membership import DOUBTFUL
 
+_MAX_DOUBTFUL = 5  # shown in a notebook
 MAX_ROWS = 1000  # likeness is judged on a sample of so many rows, unless told otherwise
 
 
@@ -145,7 +146,15 @@ class Explanation(NamedTuple):
             )
             for cluster in self.clusters
         ]
-        return html_table(("cluster", "rows", "what it is like", "typical rows"), rows)
+        table = html_table(("cluster", "rows", "what it is like", "typical rows"), rows)
+        if not self.doubtful:
+            return table
+        doubtful = [
+            (str(each.name), each.cluster, each.other, f"{each.confidence:.0%}")
+            for each in self.doubtful[:_MAX_DOUBTFUL]
+        ]
+        heads = "doubtful row", "its cluster", "or", "confidence"
+        return f"{table}{html_table(heads, doubtful)}"
 
 
 def explain(

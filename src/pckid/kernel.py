@@ -6,10 +6,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, namespace, restorer
 from pckid._utils.parallel import n_threads
+from pckid._utils.progress import TRAINING, part
 from pckid._utils.sklearn_compat import fit_context, with_callbacks
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.validation import all_or_nothing
+from pckid.say.progress import shows_progress
 
 
 class ProbabilisticClusterKernel(EnsembleEstimator):
@@ -87,6 +89,7 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the ensemble of mixtures.
 
@@ -107,7 +110,8 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
         self : ProbabilisticClusterKernel
             The fitted estimator.
         """
-        self._kernel = self._train(self._draw(X, sample_weight)).kernel
+        with part(1.0, TRAINING):
+            self._kernel = self._train(self._draw(X, sample_weight)).kernel
         self.n_iter_ = self.max_iter
         self._n_features_out = self._kernel.ensemble.n_columns
         return self

@@ -22,7 +22,7 @@ from scipy.linalg import eigh
 from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
-from pckid._utils.progress import training_progress
+from pckid._utils.progress import part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
@@ -57,8 +57,6 @@ NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on t
 _TIMES_STARTS, _MAX_STARTS = 4, 40
 _N_HALVES = 20  # of the ensemble, by which k is chosen anew
 _MIN_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
-CHOOSING = "choose_n_clusters"
-"""The phase of a fit that chooses k."""
 
 
 class Choice(NamedTuple):
@@ -142,7 +140,8 @@ def choose_or_none(
     if is_wide:
         levels = levels.in_wide_tables()
     while True:
-        training = estimator._train(drawn, n_starts, before)
+        with part(0.2):
+            training = estimator._train(drawn, n_starts, before)
         all_columns = all_columns or training
         kernel, drawn = training.kernel, training.drawn
         how = jobs, max_clusters, n_halves
@@ -229,12 +228,8 @@ def _compare_sample(
     values, _ = in_reach(judged.values)
     kernel_of = partial(small_kernel, judged.estimator)
     how = judged.categorical, kernel_of, sample.entropy, jobs
-    most, verbose = n_null or max_null, estimator.verbose
-    with (
-        ignore_warnings(),  # of the table itself they were raised
-        training_progress(estimator, most, "null tables", verbose, CHOOSING) as advance,
-    ):
-        more = n_null, advance, levels.structure, arrangement
+    with ignore_warnings():  # of the table itself they were raised
+        more = n_null, levels.structure, arrangement
         return compare_with_null_tables(values, *how, *more, max_null=max_null)
 
 

@@ -18,16 +18,19 @@ from pckid._utils.text import brief, counted, join_words, write_p
 from pckid.blocks import blocked
 from pckid.cubes import as_table, flatten
 from pckid.describe.cluster_names import cluster_titles
-from pckid.describe.rows import standardised_rows
+from pckid.describe.rows import keeps_labels, own_labels, standardised_rows
+from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.column_groups import plain_table
 from pckid.input.outcome_columns import OutcomeCells, read_outcomes
 from pckid.input.validation import validate_table
 from pckid.significance.classification import (
     ClassPosteriors,
+    RowDraws,
     correct_sums,
     error_rates,
     fit_posteriors,
 )
+from pckid.significance.dependence import find_reach
 from pckid.significance.new_rows import holm
 
 MAX_ROWS = 2000  # how often labels are wrong is learnt from so many rows
@@ -38,6 +41,10 @@ _ALPHA = 0.05
 _ROUNDING = 1e-11
 # Less than this share of a cluster's rows with its own label, and nothing can be said about it.
 _MIN_OWN = 0.5
+# Rows near each other are drawn in blocks so many times as wide as outcomes resemble each other.
+_TIMES_REACH = 2.0
+# With fewer groups or blocks of rows, intervals are rough.
+_FEW = 20
 # Of correlated columns intervals are right as long as labels are, in so many rows of each cluster.
 _MIN_RIGHT = 0.9
 
@@ -121,6 +128,41 @@ class Outcome(NamedTuple):
         return self.write(low) if np.isnan(low) else f"{self.write(low)} to {self.write(high)}"
 
 
+class DrawnTogether(NamedTuple):
+    """Rows that depend on each other: drawn together, by group or by block of their positions.
+
+    Attributes
+    ----------
+    of_rows : ndarray of shape (n_samples,)
+        The group or block of each row, from 0.
+    n_groups : int
+        How many there are.
+    width : float
+        How wide blocks of positions are; 0 for groups.
+    unit : str
+        Of the width: "days", "km" or "".
+    """
+
+    of_rows: np.ndarray
+    n_groups: int
+    width: float = 0.0
+    unit: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What was drawn together, and whether that was enough."""
+        rough = " So few make rough intervals." if self.n_groups < _FEW else ""
+        if self.width == 0:
+            return (
+                f"Rows of one group were drawn together: {counted(self.n_groups, 'group')}.{rough}"
+            )
+        unit = f" {self.unit}" if self.unit else ""
+        return (
+            "Rows near each other have similar outcomes, and were drawn together: "
+            f"{counted(self.n_groups, 'block')} of {self.width:.3g}{unit}.{rough}"
+        )
+
+
 class OutcomeComparison(NamedTuple):
     """What `compare_outcomes` found. As text it is a sentence for each outcome and a table.
 
@@ -134,6 +176,8 @@ class OutcomeComparison(NamedTuple):
         Rows without a cluster, as nothing is known of them.
     are_correlated : bool
         Whether columns rise and fall together within clusters.
+    together : DrawnTogether or None
+        Which rows were drawn together, as they depend on each other; None: each by itself.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -141,6 +185,7 @@ class OutcomeComparison(NamedTuple):
     error_rates: np.ndarray
     n_unclustered: int
     are_correlated: bool
+    together: DrawnTogether | None = None
 
     def sentence(self, outcome: Outcome) -> str:
         """Say in one sentence whether an outcome differs between clusters, and where."""
@@ -171,6 +216,8 @@ class OutcomeComparison(NamedTuple):
             verb = "has" if self.n_unclustered == 1 else "have"
             rows = counted(self.n_unclustered, "row")
             notes.append(f"{rows} {verb} no cluster, not compared.")
+        if self.together is not None:
+            notes.append(self.together.sentence)
         if self.are_correlated and np.diag(self.error_rates).min() < _MIN_RIGHT:
             notes.append(
                 "Columns rise and fall together within clusters, and labels are uncertain: "
@@ -235,7 +282,13 @@ class OutcomeComparison(NamedTuple):
 
 
 def compare_outcomes(
-    model: Any, X: Any, outcomes: Any, *, random_state: int = 0
+    model: Any,
+    X: Any,
+    outcomes: Any,
+    *,
+    groups: Any = None,
+    positions: Any = None,
+    random_state: int = 0,
 ) -> OutcomeComparison:
     """Compare outcomes between clusters, without pretending that every label is right.
 
@@ -260,6 +313,13 @@ or (n_samples, n_outcomes)
         What to compare: numbers, zeros and ones, booleans, or up to 10 categories; missing where
         not known. A frame or Series of pandas with the labels of the rows of `X` is put in their
         order.
+    groups : array-like of shape (n_samples,) or str, default=None
+        Which rows belong together, such as the visits of a patient, as in `PCKID.fit`: they are
+        drawn together. None takes those of the fit, if `X` has its rows.
+    positions : array-like of shape (n_samples,) or (n_samples, n_axes), str or sequence of str, \
+            default=None
+        Where rows are, in time or space, as in `PCKID.fit`: whole blocks are drawn, twice as
+        wide as outcomes of one cluster resemble each other. None takes those of the fit.
     random_state : int, default=0
         Draws rows.
 
@@ -296,7 +356,10 @@ or (n_samples, n_outcomes)
     """
     if blocked(X) is not None:
         raise ValueError("compare_outcomes needs rows in memory. Give a sample of them.")
+    X, arrangement, _ = split_arrangement(X, positions, groups)
     labels = to_numpy(flatten(model.predict(X)))
+    if arrangement is None and keeps_labels(model) and np.array_equal(labels, own_labels(model)):
+        arrangement = getattr(model, "_arrangement", None)
     read = read_outcomes(X, outcomes, len(labels))
     rng, placed = np.random.default_rng(random_state), np.flatnonzero(labels >= 0)
     if len(placed) < 2:
@@ -308,13 +371,45 @@ or (n_samples, n_outcomes)
     values = to_numpy(validate_table(model, plain_table(as_table(X, model)), reset=False)).astype(
         np.float64
     )
-    found = fit_posteriors(standardised_rows(model, values[rows]), labels[rows], k, N_DRAWS, rng)
+    together = None if arrangement is None else _draw_together(read, labels, arrangement, rng)
+    draws = RowDraws(N_DRAWS, None if together is None else together.of_rows, rng)
+    table = standardised_rows(model, values[rows])
+    found = fit_posteriors(table, labels[rows], k, draws.draw(rows))
     rates = error_rates(found.memberships[0], labels[rows])
-    compared = (_compare(each, labels, rows, found, rng) for each in read)
+    compared = (_compare(each, labels, rows, found, draws, together, rng) for each in read)
     n_unclustered = len(labels) - len(placed)
     return OutcomeComparison(
-        tuple(compared), cluster_titles(model), rates, n_unclustered, found.are_correlated
+        tuple(compared), cluster_titles(model), rates, n_unclustered, found.are_correlated, together
     )
+
+
+def _draw_together(
+    outcomes: Sequence[OutcomeCells],
+    labels: np.ndarray,
+    arrangement: Arrangement,
+    rng: np.random.Generator,
+) -> DrawnTogether | None:
+    """Find which rows depend on each other: groups, or blocks of positions; None: they do not.
+
+    Blocks are as wide as the outcome needs that is alike over the longest distance within clusters.
+    """
+    if arrangement.together is not None:
+        codes = np.unique(arrangement.together, return_inverse=True)[1].reshape(-1)
+        return DrawnTogether(codes, int(codes.max()) + 1)
+    reach, pace = 0.0, 1.0
+    for cells in outcomes:
+        for column in cells.values.T[: max(cells.values.shape[1] - 1, 1)]:
+            used = np.flatnonzero((labels >= 0) & ~np.isnan(column) & arrangement.are_known)
+            sums, counts = np.bincount(labels[used], column[used]), np.bincount(labels[used])
+            rest = column[used] - (sums / np.maximum(counts, 1))[labels[used]]
+            if rest.std() > 0:
+                found = find_reach(rest / rest.std(), arrangement.take(used), rng)
+                reach, pace = max((reach, pace), found)
+    if reach == 0:
+        return None
+    blocks = arrangement.blocks(_TIMES_REACH * reach, pace)
+    unit = arrangement.unit
+    return DrawnTogether(blocks, int(blocks.max()) + 1, float(_TIMES_REACH * reach), unit)
 
 
 def _compare(
@@ -322,6 +417,8 @@ def _compare(
     labels: np.ndarray,
     rows: np.ndarray,
     found: ClassPosteriors,
+    row_draws: RowDraws,
+    together: DrawnTogether | None,
     rng: np.random.Generator,
 ) -> Outcome:
     """Compare one outcome between clusters by the posteriors of some `rows` (n_rows,)."""
@@ -335,15 +432,17 @@ def _compare(
     middle, unit = (0.0, 1.0) if are_shares else _find_unit(cells.values[used])
     values = (cells.values - middle) / unit
     counts = np.bincount(labels[used], minlength=k)
-    draws = _draw_estimates(values, labels, used, rows, found, are_shares, rng)
+    # How many a cluster has that were drawn each by itself.
+    units = counts if together is None else _count_units(labels[used], together.of_rows[used], k)
+    draws = _draw_estimates(values, labels, used, rows, found, are_shares, row_draws, rng)
     some = counts > 0
     draws[:, ~some] = np.nan
     first, others = _limit(draws, values[used], are_shares)
     draws = np.concatenate([first[None], others])
     varies = counts > 0
     if not are_shares:
-        varies = counts > 1
-        others = others.mean(axis=0) + _widen(counts) * (others - others.mean(axis=0))
+        varies = units > 1
+        others = others.mean(axis=0) + _widen(units) * (others - others.mean(axis=0))
     others[:, ~varies] = np.nan
     low, high = _intervals(first, others, counts, are_shares)
     member = (labels[used][:, None] == np.arange(k)).astype(np.float64)
@@ -360,6 +459,9 @@ def _compare(
         if shares.shape[-1] == 1:
             shares = np.concatenate([shares, 1 - shares], axis=-1)
         alike = _as_if_alike(shares[0], shares[1:], counts[some])
+        if together is not None:
+            centre = alike.mean(axis=0)
+            alike = centre + _widen(units[some]) * (alike - centre)
         every = range(len(some))
         return wald_test(*(_contrasts(each[..., :-1], every) for each in (shares[0], alike)))
 
@@ -411,6 +513,7 @@ def _draw_estimates(
     rows: np.ndarray,
     found: ClassPosteriors,
     are_shares: bool,
+    row_draws: RowDraws,
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Estimate the mean of each value in each cluster, by the rows as they are and by each draw.
@@ -436,8 +539,8 @@ def _draw_estimates(
     if len(rest):
         others = spread_out(rest)
         sums[0] += others.sum(axis=0)
-        for draw in sums[1:]:
-            draw += rng.exponential(size=len(rest)) @ others
+        for number, draw in enumerate(sums[1:]):
+            draw += row_draws.draw_others(number, rest) @ others
     corrected = correct_sums(rates, sums.reshape(-1, k, width))
     if are_shares:
         shares = values[used].mean(axis=0)
@@ -447,6 +550,12 @@ def _draw_estimates(
         corrected[1:, :, -1] += prior.sum(axis=-1)
     size = corrected[..., -1:]
     return corrected[..., :-1] / np.where(size == 0, np.nan, size)
+
+
+def _count_units(labels: np.ndarray, together: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Count the groups of rows that each cluster has (n_clusters,)."""
+    pairs = np.unique(np.stack([labels, together]), axis=1)
+    return np.bincount(pairs[0], minlength=n_clusters)
 
 
 def _widen(counts: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from sklearn.base import clone
 
 from pckid._utils.arrays import asarray_like, is_host, take_along, to_numpy
 from pckid._utils.parallel import n_threads
+from pckid._utils.progress import part, parts
 from pckid._utils.seeds import Stream, generator, seed_of_run, some_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.input.arrangement import Arrangement, split_arrangement
@@ -68,7 +69,7 @@ class Decision(NamedTuple):
 
 
 # Decides by the number of a run.
-Decide = Callable[[int], Decision]
+Decide = Callable[..., Decision]
 # Looks for gaps where a choice is made; None: there is but one cluster.
 GapsOf = Callable[[Choice], Separation | None]
 
@@ -170,16 +171,19 @@ def decide_by_runs(
         plan = plan._replace(max_null=MAX_NULL_OF_RUN)
     quiet = _without_words(estimator)
 
-    def decide_one(number: int) -> Decision:
+    def decide_one(number: int, own_part: Any) -> Decision:
         who, own_gaps = (quiet, None) if number else (estimator, gaps_of)
-        return decide(who, drawn, number, plan, own_gaps)
+        with own_part:
+            return decide(who, drawn, number, plan, own_gaps)
 
     at_once = jobs if is_host(drawn.sample.table.values) else 1
     found: list[Decision] = []
     while further := count_further([each.run.answer for each in found], n_runs):
         numbers = range(len(found), len(found) + further)
         quiet.n_jobs = max(1, jobs // min(at_once, further))
-        found += _call_each(decide_one, numbers, at_once)
+        # Others are seldom needed.
+        each_part = parts(0.9, further)
+        found += _call_each(decide_one, [*zip(numbers, each_part, strict=True)], at_once)
     runs = tuple(each.run for each in found)
     taken = 0
     if plan.n_clusters is None:
@@ -190,14 +194,14 @@ def decide_by_runs(
     return best._replace(choice=best.choice._replace(runs=runs, number=taken))
 
 
-def _call_each(decide_one: Decide, numbers: Sequence[int], jobs: int) -> list[Decision]:
-    """Decide once for each number, the first in this thread, where the progress of a fit is."""
-    if jobs == 1 or len(numbers) == 1:
-        return [decide_one(number) for number in numbers]
-    pool = ThreadPoolExecutor(min(jobs, len(numbers)) - 1)
+def _call_each(decide_one: Decide, tasks: Sequence[tuple], jobs: int) -> list[Decision]:
+    """Decide once for each task, the first in this thread, where the callbacks of a fit are."""
+    if jobs == 1 or len(tasks) == 1:
+        return [decide_one(*task) for task in tasks]
+    pool = ThreadPoolExecutor(min(jobs, len(tasks)) - 1)
     try:
-        others = [pool.submit(copy_context().run, decide_one, number) for number in numbers[1:]]
-        return [decide_one(numbers[0]), *(each.result() for each in others)]
+        others = [pool.submit(copy_context().run, decide_one, *task) for task in tasks[1:]]
+        return [decide_one(*tasks[0]), *(each.result() for each in others)]
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -229,9 +233,10 @@ def decide(
     how = plan.max_clusters, plan.n_null, plan.n_inits, levels
     if drawn.sample.scaling.factors is not None:
         levels = levels.in_wide_tables()
-    choice, training, whole = choose_or_none(
-        estimator, drawn, *how, max_null=plan.max_null, grows=plan.grows
-    )
+    with part(0.8):
+        choice, training, whole = choose_or_none(
+            estimator, drawn, *how, max_null=plan.max_null, grows=plan.grows
+        )
     by, k = (training, choice.n_clusters) if given is None else (whole, given)
     p_value, separation = _tested(choice), None
     rows = _draw_judged(by.drawn.sample, base)
@@ -329,7 +334,8 @@ def _find_gaps_in_sample(
     embedding = getattr(estimator, "embedding", "random_walk")
     divide = partial(cluster_by_numbers, training.kernel, embedding, some, jobs=jobs)
     how = n_clusters, sample.entropy, jobs, levels, divide, arrangement
-    return find_gaps_between(find_judged(estimator, sample.scaling, X), labels, *how)
+    judged = find_judged(estimator, sample.scaling, X)
+    return find_gaps_between(judged, labels, *how, only_if_separated=True)
 
 
 def find_gaps_between(
@@ -341,19 +347,22 @@ def find_gaps_between(
     levels: Levels,
     divide: Divide | None,
     arrangement: Arrangement | None = None,
+    *,
+    only_if_separated: bool = False,
 ) -> Separation:
     """Look for gaps between clusters, `labels` (n_rows,), of rows as they are judged.
 
     Values are NaN in columns that are ignored. Where there are none, and there is a way to `divide`
     the rows, gaps between fewer clusters are looked for. With the arrangement of rows that depend
     on each other, of which at most 2,000 are looked at, gaps are compared with those of null
-    tables.
+    tables. With `only_if_separated`, pairs within a group are not tested if that does not matter.
     """
     X, categorical = near_one(judged.values), judged.categorical
     how = seed, n_clusters, levels
     if arrangement is None:
         units = find_units(X, categorical)
-        gaps, coarser = find_gaps(units, labels, *how), None
+        gaps = find_gaps(units, labels, *how, only_if_separated=only_if_separated)
+        coarser = None
         if gaps.n_separated == 1 and divide is not None:
             coarser = find_coarser_gaps(units, labels, divide, *how)
         return Separation(gaps, coarser)

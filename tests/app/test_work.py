@@ -58,10 +58,7 @@ def test_progress_rises_to_the_end(sixty_rows, k):
     assert shares == sorted(shares)
     assert shares[-1] == 1
     chosen = {share for share, what in stages if what.startswith("Choosing")}
-    assert (len(chosen) > 3) == (k == "auto" and hasattr(PCKID, "set_callbacks"))
-    # What comes after the verdict has its share.
-    judged = [share for share, what in stages if what.startswith("Comparing")]
-    assert max(judged) <= 0.75
+    assert (len(chosen) > 3) == (k == "auto")
     assert result.found["cluster_sizes"] == [20, 20, 20]
 
 

@@ -23,7 +23,7 @@ def cluster(tmp_path, pckid, monkeypatch):
         gaps = Gaps(np.ones((3, 3)), np.array(of_clusters))
         verdict = Assessment(3, 60, 60, 20.0, np.zeros(19), p_value, gaps)
         monkeypatch.setattr(
-            Clustering, "assessed", lambda found, watch: replace(found, assessment=verdict)
+            Clustering, "assessed", lambda found: replace(found, assessment=verdict)
         )
         row = np.arange(61)
         X = pd.DataFrame({"a": 20.0 * (row % 3) + row % 7 / 8, "b": row % 5 / 4.0})

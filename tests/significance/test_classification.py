@@ -10,6 +10,7 @@ from stepmix.corrections import compute_bch_matrix
 from pckid import PCKID
 from pckid.describe.rows import standardised_rows
 from pckid.significance.classification import (
+    RowDraws,
     _cut_table,
     _given_factor,
     _maximise,
@@ -17,6 +18,10 @@ from pckid.significance.classification import (
     error_rates,
     fit_posteriors,
 )
+
+
+def drawn(n_draws, table):
+    return RowDraws(n_draws, None, np.random.default_rng(0)).draw(np.arange(table.n_samples))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +88,7 @@ def fit_two(draw, n=600, seed=2):
 
 def test_of_gaussian_columns_posteriors_are_about_those_of_scikit_learn():
     _, labels, table = fit_two(lambda rng, shape: rng.normal(size=shape))
-    found = fit_posteriors(table, labels, 2, 3, np.random.default_rng(0))
+    found = fit_posteriors(table, labels, 2, drawn(3, table))
     means = np.stack([table.values[labels == c].mean(axis=0) for c in range(2)])
     other = GaussianMixture(2, covariance_type="diag", means_init=means, tol=1e-8, max_iter=1000)
     expected = other.fit(table.values).predict_proba(table.values).T
@@ -102,7 +107,7 @@ def test_errors_of_skewed_groups_are_nearer_the_truth_than_by_gaussians():
     off, plain = [], []
     for seed in range(3):
         group, labels, table = fit_two(lambda rng, shape: rng.exponential(size=shape), 1200, seed)
-        found = fit_posteriors(table, labels, 2, 0, np.random.default_rng(0)).memberships[0]
+        found = fit_posteriors(table, labels, 2, drawn(0, table)).memberships[0]
         true = error_rates((group == np.arange(2)[:, None]).astype(float), labels)
         means = np.stack([table.values[labels == c].mean(axis=0) for c in range(2)])
         other = GaussianMixture(2, covariance_type="diag", means_init=means).fit(table.values)
@@ -120,13 +125,13 @@ def test_errors_of_correlated_columns_are_nearer_the_truth_with_a_factor(monkeyp
     for seed in range(4):
         group, labels, table = fit_two(draw, 800, seed)
         true = error_rates((group == np.arange(2)[:, None]).astype(float), labels)
-        found = fit_posteriors(table, labels, 2, 2, np.random.default_rng(0))
+        found = fit_posteriors(table, labels, 2, drawn(2, table))
         assert found.are_correlated
         assert found.memberships.shape == (3, 2, 800)
         off.append(np.abs(error_rates(found.memberships[0], labels) - true).mean())
         with monkeypatch.context() as patched:
             patched.setattr("pckid.significance.classification._MIN_LOADED", 9)
-            other = fit_posteriors(table, labels, 2, 0, np.random.default_rng(0))
+            other = fit_posteriors(table, labels, 2, drawn(0, table))
         assert not other.are_correlated
         plain.append(np.abs(error_rates(other.memberships[0], labels) - true).mean())
     assert np.mean(off) < 0.5 * np.mean(plain)
@@ -135,7 +140,7 @@ def test_errors_of_correlated_columns_are_nearer_the_truth_with_a_factor(monkeyp
 def test_of_independent_columns_no_factor_is_chosen():
     for draw in (np.random.Generator.normal, np.random.Generator.exponential):
         _, labels, table = fit_two(lambda rng, shape, draw=draw: draw(rng, size=shape))
-        assert not fit_posteriors(table, labels, 2, 0, np.random.default_rng(0)).are_correlated
+        assert not fit_posteriors(table, labels, 2, drawn(0, table)).are_correlated
 
 
 def test_given_the_factor_chances_are_those_of_a_normal_copula(rng):
@@ -166,7 +171,7 @@ def test_of_categories_one_more_step_by_loops_changes_nothing():
     rows = np.flatnonzero(model.labels_ >= 0)
     codes = np.stack([table[name].map({"a": 0, "b": 1, "c": 2}) for name in table], axis=1)
     found = fit_posteriors(
-        standardised_rows(model, codes[rows]), model.labels_[rows], 2, 0, rng
+        standardised_rows(model, codes[rows]), model.labels_[rows], 2, np.ones((0, len(rows)))
     ).memberships[0]
     again = np.empty_like(found)
     for i, row in enumerate(codes[rows]):
@@ -183,6 +188,6 @@ def test_few_rows_far_away_are_a_cluster_without_errors(rng):
     X = np.concatenate([rng.normal(size=(200, 3)), rng.normal(size=(3, 3)) + 40])
     model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(X)
     table = standardised_rows(model, X)
-    found = fit_posteriors(table, model.labels_, 2, 3, np.random.default_rng(0))
+    found = fit_posteriors(table, model.labels_, 2, drawn(3, table))
     rates = error_rates(found.memberships, model.labels_, found.weights)
     np.testing.assert_allclose(rates, np.broadcast_to(np.eye(2), (4, 2, 2)), atol=1e-3)

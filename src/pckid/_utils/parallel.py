@@ -15,6 +15,8 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
+from pckid._utils.progress import silenced
+
 _Item = TypeVar("_Item")
 _count_cores = cache(cpu_count)
 _filters_lock = RLock()
@@ -127,7 +129,8 @@ def run_in_threads(
 ) -> list[Any]:
     """Call `function(*task)` in `n` threads, one BLAS thread each; return the results in order.
 
-    `then` is called with each result as it comes, in the thread of the caller. No generator, which
+    `then` is called with each result as it comes, in the thread of the caller; what a call does is
+    told to nobody who watches the progress. No generator, which
     would stay suspended with its limit on BLAS for as long as the traceback of an error in its loop
     is kept.
 
@@ -135,12 +138,12 @@ def run_in_threads(
     times a second, and end by so much later.
     """
     found: list[Any] = []
-    calls: list[Callable[[], Any]] = [partial(function, *task) for task in tasks]
+    calls: list[Callable[[], Any]] = [silenced(partial(function, *task)) for task in tasks]
     pool = ThreadPoolExecutor(n) if min(n, len(calls)) > 1 else None
     with blas_threads(1):
         try:
             if pool is not None:
-                calls = [pool.submit(copy_context().run, call).result for call in calls]
+                calls = [pool.submit(call).result for call in calls]
             for call in calls:
                 found.append(call())
                 if then is not None:

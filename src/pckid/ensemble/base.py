@@ -472,7 +472,7 @@ class EnsembleEstimator(
         jobs = n_threads(self.n_jobs)
         batches = schedule(modelled, plan, plan.n_inits - n_new, jobs)
         how = modelled, plan, subsamples, batches, jobs
-        with training_progress(self, len(batches), "mixtures", self.verbose) as advance:
+        with training_progress(self, len(batches), "mixtures") as advance:
             ensemble = train(*how, advance, sample.weights, old)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
         return Training(kernel, drawn, subsamples)

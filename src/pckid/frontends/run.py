@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.commands import write_command
 from pckid._utils.files import printable_name
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import StepCounter
+from pckid._utils.progress import part
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import counted
 from pckid.assessment import (
@@ -65,16 +64,8 @@ from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
 from pckid.reporting.series import title_columns
 from pckid.say.verdict import is_about_groups
-from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
-
-FITTING, JUDGING = "fit", "judge"
-"""Phases of a run that take time; `CHOOSING` is another."""
-
-Watch = Callable[[], AbstractContextManager[Callable[[int, int | None, str], None] | None]]
-"""What it yields is called after every step with the number of steps done, of all steps, and the
-phase; None where nobody watches."""
 
 # What sets clusters apart is not searched for in larger tables, nor said of many clusters.
 _MAX_CELLS, _MAX_COLUMNS, _MAX_DESCRIBED = 5_000_000, 1000, 10
@@ -84,10 +75,9 @@ def fit_clusters(
     estimator: PCKID,
     prepared: Prepared,
     rows: DatasetRows | None,
-    watch: Watch,
     like: PCKID | None = None,
 ) -> Clustering:
-    """Fit a model to a prepared table, in memory or in its file, while progress is watched.
+    """Fit a model to a prepared table, in memory or in its file.
 
     Clusters of a table in memory may be numbered `like` those of an earlier model.
     """
@@ -98,11 +88,7 @@ def fit_clusters(
     )
     # Codes in a table in memory are asked about; the rows of a data set have not been seen before.
     heard = () if rows is None else (SentinelWarning,)
-    with watch() as advance, without_own_words(*heard):
-        # Older versions of scikit-learn have no callbacks.
-        counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None
-        if counter:
-            estimator.set_callbacks(counter)
+    with part(0.5), without_own_words(*heard):
         if rows is not None:
             estimator.fit(rows)
         else:
@@ -113,8 +99,6 @@ def fit_clusters(
             }
             how |= {"groups": prepared.groups, "positions": prepared.positions}
             estimator.fit(prepared.frame, **how)
-        if counter:
-            estimator.set_callbacks()
     names = ("labels_", "confidence_", "outlier_score_") if rows is None else ()
     results = tuple(to_numpy(getattr(estimator, name)) for name in names)
     return Clustering(estimator, prepared, rows, results)
@@ -153,27 +137,19 @@ class Clustering:
             return self.prepared.X, self.results[0]
         return to_matrix(self.estimator, self.prepared.frame), self.results[0]
 
-    def assessed(self, watch: Watch) -> Clustering:
+    def assessed(self) -> Clustering:
         """Find out whether there are groups at all, and how stable the clusters are."""
-        done, total = 0, (N_NULL or MAX_NULL) + N_RESAMPLES
         how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES}
         how |= {key: getattr(self.estimator, key) for key in ("random_state", "n_jobs")}
-        with watch() as report_step:
-
-            def advance(count: int) -> None:
-                nonlocal done
-                done += count
-                if report_step is not None:
-                    report_step(done, total, JUDGING)
-
+        with part(0.6):
             if self.rows is None:
                 frame, how["groups"] = self.prepared.frame, self.prepared.groups
                 how["positions"] = self.prepared.positions
-                found = assess(self.estimator, frame, advance=advance, **how)
+                found = assess(self.estimator, frame, **how)
             else:
                 # Quick fits: sending them to the workers of a scheduler would take longer.
                 with parallel_config(backend="threading"):
-                    found = assess_rows(self.estimator, *self.judged, advance=advance, **how)
+                    found = assess_rows(self.estimator, *self.judged, **how)
         return replace(self, assessment=found)
 
     @cached_property

@@ -198,7 +198,8 @@ def describe_numbers(
     bars = _count(values, labels, len(items), len(edges) - 1, bins)
     return NumberProfile(
         name, *_counts(items), *_strength(items, n_columns), edges, bars, low, middle, high,
-        np.array([2 * item.chance_higher - 1 for item in items]), form, _decimals(seen, high - low),
+        np.array([2 * item.chance_higher - 1 for item in items]), form,
+        choose_decimals(seen, high - low),
     )  # fmt: skip
 
 
@@ -306,7 +307,7 @@ def _counts_of(codes: np.ndarray, labels: np.ndarray, n_clusters: int, n_codes: 
     return counts
 
 
-def _decimals(seen: np.ndarray, widths: np.ndarray) -> int:
+def choose_decimals(seen: np.ndarray, widths: np.ndarray) -> int:
     """Choose decimals that show a tenth of the middle half, of those that the values have."""
     widths = widths[np.isfinite(widths) & (widths > 0)]
     width = (

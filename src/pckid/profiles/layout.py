@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MAX_NARROW = 3  # clusters that stand beside each other on a phone
 _DOUBTFUL = 0.5  # clusters found again in a smaller share of the halves are marked
 _LONG = 9  # letters of a cell
+_MAX_NAME, _MAX_CELL = 28, 18  # letters in a text
 MAX_STRIPS = 60  # columns that have one in a page
 GLYPHS = "●■▲◆★✚▼✖✱⬢"  # the signs as letters
 _LATEX = str.maketrans({
@@ -147,6 +148,50 @@ def write_markdown(profile: "Profile") -> str:
         rows.append([("&emsp;" if line.is_part else "") + line.name, *cells])
     escaped = [[cell.replace("|", r"\|").replace("\n", " ") for cell in row] for row in rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in escaped) + "\n"
+
+
+def write_text(profile: "Profile", width: int = 100) -> list[str]:
+    """Write the table as lines of text, as many clusters beside each other as the width takes."""
+    measure, _ = measure_name(profile)
+    graded = any(_mark(line, h) for line in list_lines(profile) for h in profile.clusters)
+    heads = [profile.clusters[i : i + 1] for i in range(len(profile.clusters))]
+    lines = [line for line in list_lines(profile) if not line.is_part]
+    names = [measure, "", *(brief(line.name, _MAX_NAME) for line in lines)]
+    blocks = [
+        [brief(h.name, _MAX_CELL), write_sizes(profile, h), *(_short_cell(x, h) for x in lines)]
+        for (h,) in heads
+    ]
+    if len(blocks) > 1:
+        blocks.append(["All", "", *(brief(line.cell(-1).text, _MAX_CELL) for line in lines)])
+    blocks.append(["missing", "", *(f"{100 * x.column.share_missing:.1f} %" for x in lines)])
+    wide = [max(map(len, block)) for block in blocks]
+    first = max(map(len, names))
+    room, shown = width - first, len(blocks)
+    while shown > 1 and sum(wide[:shown]) + 3 * shown > room:
+        shown -= 1
+    columns = [name.ljust(first) for name in names]
+    for block, w in zip(blocks[:shown], wide, strict=False):
+        columns = [f"{row}   {cell.rjust(w)}" for row, cell in zip(columns, block, strict=True)]
+    found = [row.rstrip() for row in columns]
+    n_left = len(profile.clusters) - shown
+    if n_left > 0:
+        found.append(f"and {counted(n_left, 'more cluster')}, for which there is no room here")
+    if graded:
+        found.append("▲ higher, ▼ lower than in the other rows, by more than noise would")
+    return found
+
+
+def _short_cell(line: TableLine, head: "ClusterHead") -> str:
+    """Write the cell of a cluster without what stands beside it, but of a category its share."""
+    cell = line.cell(head.number)
+    text = cell.text if isinstance(line.column, NumberProfile) else f"{cell.text} {cell.detail}"
+    return f"{brief(text.strip(), _MAX_CELL)} {_mark(line, head) or ' '}"
+
+
+def _mark(line: TableLine, head: "ClusterHead") -> str:
+    """Mark a cell that is graded higher or lower."""
+    level = line.cell(head.number).level
+    return "▲" if level > 0 else "▼" if level < 0 else ""
 
 
 def write_latex(profile: "Profile") -> str:

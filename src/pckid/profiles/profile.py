@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.files import ORIGIN
+from pckid._utils.text import counted
 from pckid.describe.categories import CategoryFeature, find_category_orders
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import NamedFeatures, name_differences
@@ -51,7 +52,7 @@ class ClusterHead:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """What clusters are like, column by column, from observed values alone.
 
@@ -196,6 +197,14 @@ class Profile:
     def figure(self, max_columns: int | None = MAX_SHOWN) -> Figure:
         """Describe the figure of so many columns."""
         return profile_figure(self.head(max_columns or len(self.columns)))
+
+    def __str__(self) -> str:
+        """Write the columns that tell most as text; `to_frame` has all."""
+        n_more = len(self.columns) - MAX_SHOWN
+        more = [f"and {counted(n_more, 'more column')}"] * (n_more > 0)
+        return "\n".join([*layout.write_text(self.head(MAX_SHOWN)), *more])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -46,6 +46,11 @@ def describe_tints(profile: "Profile") -> str:
     """Say what comes first and what the colours mean."""
     if len(profile.clusters) == 1:
         return "From observed values alone."
+    if measure_name(profile)[0] == "Mean":
+        return (
+            "From observed values alone; columns that separate the clusters most come first. "
+            "pckid.profile(model, X) has medians, and grades what is more than noise."
+        )
     graded = any(
         column.cell(head.number).level for column in profile.columns for head in profile.clusters
     )

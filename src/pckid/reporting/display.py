@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from pckid._utils.files import atomic_file, check_target
+from pckid._utils.progress import DESCRIBING, WRITING, part
 from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess
 from pckid.describe.rows import own_labels
 from pckid.figures.figure import Figure
@@ -13,6 +14,7 @@ from pckid.outcomes import OutcomeComparison
 from pckid.reporting.figures import list_figures
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, describe_rows, summarise
+from pckid.say.progress import showing
 
 NOTEBOOK_HEIGHT = 760
 
@@ -111,9 +113,13 @@ def report(
     describe_rows(background, X, len(own_labels(estimator)))
     if path is not None:
         check_target(path)
-    if assessment is True:
-        assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
-    made = Report(summarise(estimator, X, background, assessment or None, outcomes))
-    if path is not None:
-        made.save(path)
+    with showing(estimator):
+        if assessment is True:
+            with part(0.7):
+                assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
+        with part(0.9, DESCRIBING):
+            made = Report(summarise(estimator, X, background, assessment or None, outcomes))
+        if path is not None:
+            with part(1.0, WRITING):
+                made.save(path)
     return made

@@ -4,6 +4,7 @@ import hashlib
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -56,7 +57,8 @@ from pckid.reporting.rows import (
 )
 from pckid.reporting.scene import summarise_season
 from pckid.reporting.series import SeriesSummary, summarise_series, title_columns
-from pckid.say.verdict import is_about_groups, write_headline, write_reason
+from pckid.say.notebook import show_answer
+from pckid.say.verdict import is_about_groups, mark_verdict, write_headline, write_reason
 from pckid.series import SeriesTable
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.spectral.instability import instability_of_missing
@@ -134,7 +136,7 @@ class ClusterSummary:
     representatives: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """Everything that a report shows; columns are those used, unless they are said to be left out.
 
@@ -191,6 +193,20 @@ class Summary:
     command: str  # clusters the table, as in `Background`
     parameters: dict[str, str]
     provenance: dict[str, str]
+
+    @property
+    def answer(self) -> tuple[str, str, str]:
+        """The sign, the headline and the reason of the answer."""
+        return mark_verdict(self.assessment), self.headline, self.reason
+
+    def __repr__(self) -> str:
+        mark, headline, reason = self.answer
+        fields = ", ".join(field.name for field in dataclass_fields(self))
+        lines = f"{mark} {headline}", reason, "", str(self.profile), "", f"Fields: {fields}"
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return show_answer(*self.answer, self.profile)
 
     @property
     def verdict(self) -> str:

@@ -22,6 +22,11 @@ _ANSWERS = {
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
+def name_answer(answer: Answer) -> str:
+    """Name an answer within a sentence: "structure without gaps"."""
+    return _ANSWERS.get(answer, "too few rows to tell")
+
+
 def write_null_p(p_value: float) -> str:
     """Write how likely a null table is as clear: "p < 0.001", "p = 0.03", "p > 0.1".
 
@@ -70,9 +75,7 @@ def write_share_of_runs(found: Any) -> str:
 
 def write_runs(found: Any) -> str:
     """Write what runs find that disagree: "4 of 7 runs find groups, 3 find no clear groups"."""
-    (first, count), *others = (
-        (_ANSWERS.get(each, "too few rows to tell"), n) for each, n in found.answers.items()
-    )
+    (first, count), *others = ((name_answer(each), n) for each, n in found.answers.items())
     parts = [f"{count} of {len(found.runs)} runs find {first}"]
     parts += [f"{n} {'finds' if n == 1 else 'find'} {what}" for what, n in others]
     if count >= MIN_SHARE * len(found.runs):

@@ -33,8 +33,8 @@ class Run(NamedTuple):
     p_value : float or None
         How likely a table without groups is as clear, as in `Assessment`.
     gap_p_values : ndarray of shape (n_clusters, n_clusters) or None
-        How likely a cloud without a gap looks like each pair of clusters; None where no gaps were
-        looked for.
+        How likely a cloud without a gap looks like each pair of clusters; NaN for pairs that were
+        not tested. None where no gaps were looked for.
     ignored : tuple of int
         Columns that show no groups.
     seed : int

@@ -44,6 +44,40 @@ _N_NODES, _MAX_LOADING, _MIN_LOADED = 5, 0.95, 3
 _BLOCK_NUMBERS = 1 << 20
 
 
+class RowDraws:
+    """Rows drawn anew: each counts with an exponential weight (the Bayesian bootstrap, Rubin 1981).
+
+    So no cluster is without rows. Rows that belong together have one weight.
+
+    Parameters
+    ----------
+    n_draws : int
+    together : ndarray of shape (n_samples,) or None
+        Which rows belong together, from 0. None: each is by itself.
+    rng : numpy Generator
+    """
+
+    def __init__(self, n_draws: int, together: np.ndarray | None, rng: np.random.Generator) -> None:
+        self._n_draws, self._together, self._rng = n_draws, together, rng
+        if together is not None:
+            counts = np.bincount(together)
+            self._weights = rng.exponential(size=(n_draws, len(counts)))
+            self._weights /= (self._weights @ counts / counts.sum())[:, None]
+
+    def draw(self, rows: np.ndarray) -> np.ndarray:
+        """Give the weights of some rows in all draws (n_draws, n_rows), 1 on average."""
+        if self._together is not None:
+            return self._weights[:, self._together[rows]]
+        drawn = self._rng.exponential(size=(self._n_draws, len(rows)))
+        return drawn / drawn.mean(axis=1, keepdims=True)
+
+    def draw_others(self, number: int, rows: np.ndarray) -> np.ndarray:
+        """Give the weights (n_rows,) of rows that were not yet drawn, in one draw."""
+        if self._together is not None:
+            return self._weights[number, self._together[rows]]
+        return self._rng.exponential(size=len(rows))
+
+
 class ClassPosteriors(NamedTuple):
     """Posteriors of rows over clusters, by all rows alike and by rows drawn anew."""
 
@@ -54,17 +88,11 @@ class ClassPosteriors(NamedTuple):
 
 
 def fit_posteriors(
-    table: StandardisedRows,
-    labels: np.ndarray,
-    n_clusters: int,
-    n_draws: int,
-    rng: np.random.Generator,
+    table: StandardisedRows, labels: np.ndarray, n_clusters: int, drawn: np.ndarray
 ) -> ClassPosteriors:
     """Fit a mixture with a component for each cluster, on the rows and on draws of them.
 
-    A draw gives each row an exponential weight (the Bayesian bootstrap, Rubin 1981), so that no
-    cluster is without rows. EM takes as many steps from the posteriors of all rows alike as it took
-    to find these.
+    EM takes as many steps from the posteriors of all rows alike as it took to find these.
 
     Parameters
     ----------
@@ -73,8 +101,8 @@ def fit_posteriors(
     labels : ndarray of shape (n_samples,)
         From 0 to `n_clusters` − 1.
     n_clusters : int
-    n_draws : int
-    rng : numpy Generator
+    drawn : ndarray of shape (n_draws, n_samples)
+        How often each row counts in each draw, 1 on average, as `RowDraws` gives it.
 
     Returns
     -------
@@ -96,9 +124,7 @@ def fit_posteriors(
         other = _run(cells, start, alike, aim=aim)
         if are_correlated := bool(other.log_likelihood > aim):
             fit = other
-    drawn = rng.exponential(size=(n_draws, len(labels)))
-    drawn /= drawn.mean(axis=1, keepdims=True)
-    n_parts = 1 + n_draws * fit.resp[0].size * len(cells.shares) // _BLOCK_NUMBERS
+    n_parts = 1 + len(drawn) * fit.resp[0].size * len(cells.shares) // _BLOCK_NUMBERS
     parts = [part for part in np.array_split(drawn, n_parts) if len(part)]
     fits = [fit, *(_run(cells, fit, part, fit.n_steps) for part in parts)]
     found = np.concatenate([each.resp.sum(axis=-1) for each in fits], axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from pckid._utils.parallel import run_in_threads
-from pckid._utils.progress import Advance
+from pckid._utils.progress import part, steps
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.input.arrangement import Arrangement
 from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation
@@ -124,7 +124,6 @@ def compare_with_null_tables(
     entropy: int,
     jobs: int = 1,
     n_null: int | None = None,
-    advance: Advance = lambda count: None,
     level: float = LEVELS.structure,
     arrangement: Arrangement | None = None,
     max_null: int = MAX_NULL,
@@ -134,8 +133,8 @@ def compare_with_null_tables(
     Of a table (n_samples, n_features) with NaN where a value is missing, whose `categorical`
     columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. Of more
     than 500 rows, every ensemble and every null table has others. As many null tables are drawn as
-    a clear answer takes at a level, up to `max_null`, or all of `n_null`; `advance` is called with
-    1 for every one. Rows that depend on each other by their arrangement do so in null tables, too.
+    a clear answer takes at a level, up to `max_null`, or all of `n_null`. Rows that depend on each
+    other by their arrangement do so in null tables, too.
     """
     if X.shape[1] > MAX_COLUMNS:
         # Empty columns do not count.
@@ -165,9 +164,13 @@ def compare_with_null_tables(
     looks = [look for look in (*_LOOKS, MAX_NULL) if look <= max_null]
     for look in looks if n_null is None else (n_null,):
         n_own = max(_NULL_PER_OWN, look // _NULL_PER_OWN)
-        own += run_in_threads(measure, [(0, i) for i in range(len(own), n_own)], jobs)
         numbers = [(1, i) for i in range(len(null), look)]
-        null += run_in_threads(measure, numbers, jobs, lambda _: advance(1))
+        tasks = [*((0, i) for i in range(len(own), n_own)), *numbers]
+        # About half of the tables that are left are settled by the next look.
+        with part(1.0 if look == looks[-1] else 0.5):
+            both = run_in_threads(measure, tasks, jobs, steps(len(tasks)))
+        own += both[: -len(numbers)]
+        null += both[-len(numbers) :]
         found = compare_structures(own, null)
         if found.is_settled(level):
             break

@@ -211,6 +211,21 @@ def choose_rows(arrangement: Arrangement, n_samples: int, rng: np.random.Generat
     return np.array(chosen)
 
 
+def find_reach(
+    y: np.ndarray, arrangement: Arrangement, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Find how far rows resemble each other in y (n,) of variance 1, and as how far a day counts.
+
+    0 and 1 where rows do not depend on each other.
+    """
+    rows = choose_rows(arrangement, len(y), rng)
+    placed, errors = arrangement.take(rows), np.zeros(len(rows))
+    pace = find_pace(y[rows], errors, placed) if arrangement.has_times else 1.0
+    every = np.arange(len(rows))
+    found = fit_correlation(y[rows], errors, placed.distances(every, every, pace))
+    return (found.reach, pace) if found.reach > 0 else (0.0, 1.0)
+
+
 def even_pace(arrangement: Arrangement) -> float:
     """Return as how far a day counts if places lie as far apart as times do."""
     assert arrangement.positions is not None

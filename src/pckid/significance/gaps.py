@@ -23,7 +23,6 @@ cannot bend, and nothing is subtracted from its dip.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -34,6 +33,7 @@ from scipy.stats import norm, t
 from pckid._utils.seeds import Stream, generator
 from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.margins import dip
+from pckid.significance.neighbours import find_neighbours, find_ways
 from pckid.significance.placing import Ties, find_ties, place_between
 from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
@@ -98,38 +98,54 @@ def find_gaps(
     only_if_separated: bool = False,
     with_valleys: bool = True,
 ) -> Gaps:
-    """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
+    """Test pairs of clusters for a gap; labels (n_samples,) count from 0.
 
     Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves. A pair has a gap
-    up to the p-value `levels.gaps`. Of rows that depend on each other, `null` (n_null,) are the
-    clearest gaps of tables without groups, as z. With `only_if_separated`, pairs are tested that
-    would join all clusters to one group, and others only if they do not. Dependent rows are judged
-    by dips alone, not `with_valleys`.
+    up to the p-value `levels.gaps`. Pairs of neighbours are tested, and others unless each way
+    between them crosses a gap, which then is theirs, see `neighbours`. With `only_if_separated`,
+    pairs are tested first that would join all clusters to one group, then those that may join two
+    groups: the groups are the same, and NaN is the p-value of pairs that were not tested. Of rows
+    that depend on each other, `null` (n_null,) are the clearest gaps of tables without groups, as
+    z: all pairs are tested, by dips alone, not `with_valleys`.
     """
-    rng = generator(entropy, Stream.GAPS)
+    with_valleys = with_valleys and null is None
     ties = find_ties(units)
     sizes = np.bincount(labels, minlength=n_clusters)
     distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
+    enough = np.flatnonzero(sizes >= (MIN_ROWS if with_valleys else _MIN_ROWS))
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
+    is_open = np.zeros(p_values.shape, dtype=bool)
+    is_open[np.ix_(enough, enough)] = ~np.eye(len(enough), dtype=bool)
 
-    def test(pairs: Iterable[tuple[int, int]]) -> None:
-        for a, b in pairs:
+    def test(pairs: np.ndarray) -> None:
+        for a, b in np.argwhere(np.triu((pairs | pairs.T) & is_open)).tolist():
             rows = np.flatnonzero((labels == a) | (labels == b))
-            second = labels[rows] == b
-            given = ties.take(rows), units.categorical, second, rng
+            rng = generator(entropy, Stream.GAPS, a, b)
+            given = ties.take(rows), units.categorical, labels[rows] == b, rng
             p_values[a, b] = p_values[b, a] = find_gap_of_pair(*given, with_valley=with_valleys)
+        is_open[pairs | pairs.T] = False
 
-    with_valleys = with_valleys and null is None
-    enough = np.flatnonzero(sizes >= (MIN_ROWS if with_valleys else _MIN_ROWS)).tolist()
-    first = _pairs_with_closest(enough, sizes, distances) if only_if_separated else []
-    test(first)
-    if not first or _find_groups(p_values <= levels.gaps, sizes, distances).any():
-        test(pair for pair in combinations(enough, 2) if pair not in first)
+    def group() -> np.ndarray:
+        return _find_groups((p_values <= levels.gaps) | is_open, sizes, distances)
+
+    if only_if_separated:
+        test(_pairs_with_closest(enough, sizes, distances))
+        if not (groups := group()).any():
+            return Gaps(p_values, groups, levels.gaps)
+    pairs = is_open.copy()
+    if with_valleys:
+        pairs[np.ix_(enough, enough)] = find_neighbours(units, labels, enough)
+    while (pairs & is_open).any():
+        test(pairs)
+        ways, groups = find_ways(p_values, is_open), group()
+        pairs = ways > levels.gaps
+        if only_if_separated:
+            pairs &= groups[:, None] != groups
+        p_values = np.where(is_open & (ways <= levels.gaps), ways, p_values)
     if null is not None:
         p_values = compare_with_null_gaps(p_values, null)
-    groups = _find_groups(p_values <= levels.gaps, sizes, distances)
-    return Gaps(p_values, groups, levels.gaps)
+    return Gaps(p_values, group(), levels.gaps)
 
 
 def as_z(p_values: np.ndarray) -> np.ndarray:
@@ -152,13 +168,14 @@ def compare_with_null_gaps(p_values: np.ndarray, null: np.ndarray) -> np.ndarray
 
 
 def _pairs_with_closest(
-    clusters: list[int], sizes: np.ndarray, distances: np.ndarray
-) -> list[tuple[int, int]]:
-    """Pair each of some clusters with the closest larger one; ascending."""
-    order, pairs = sorted(clusters, key=lambda cluster: -sizes[cluster]), []
+    clusters: np.ndarray, sizes: np.ndarray, distances: np.ndarray
+) -> np.ndarray:
+    """Pair each of some clusters (n_some,) with the closest larger one (n_clusters, n_clusters)."""
+    order = clusters[np.argsort(-sizes[clusters], kind="stable")]
+    pairs = np.zeros(distances.shape, dtype=bool)
     for place, cluster in enumerate(order[1:], start=1):
         closest = order[int(distances[cluster, order[:place]].argmin())]
-        pairs.append((min(cluster, closest), max(cluster, closest)))
+        pairs[min(cluster, closest), max(cluster, closest)] = True
     return pairs
 
 
@@ -212,27 +229,40 @@ def _pair_statistic(
     Of the rows of both, `second` (n_rows,) are those of the second; units (n_units,) may be
     `categorical`. −inf where the inner rows show no gap.
     """
-    found, inner = [], []
+    found: list[float] = []
+    inner: list[float] = []
+    placed: list[tuple[np.ndarray, float]] = []
     for number in range(1, _MAX_SPLITS + 1):
         half, X = np.zeros(len(second), dtype=bool), ties.draw(rng)
         for part in (np.flatnonzero(~second), np.flatnonzero(second)):
             half[rng.permutation(part)[::2]] = True
         for learn in (half, ~half):
-            placed, smooth = place_between(X, categorical, ties.are_tied, second, learn, rng)
-            positions = placed[~np.isnan(placed)]
+            positions, smooth = place_between(X, categorical, ties.are_tied, second, learn, rng)
+            positions = np.sort(positions[~np.isnan(positions)])
             if len(positions) < _MIN_ROWS:
                 found.append(0.0)
                 continue
             found.append(np.sqrt(len(positions)) * (dip(positions) - _SHALLOW * smooth))
-            rows, share = _inner_half(positions), (positions < 0.5).mean()
-            least = _INNER * smooth * 2 * np.sqrt(share * (1 - share))
-            inner.append(np.sqrt(len(rows)) * dip(rows) - least)
+            placed.append((positions, smooth))
+        if number % _SPLITS_AT_ONCE:
+            continue
         outer = [_find_side(np.array(found) - each) for each in _UNSURE]
-        are_inside = _find_side(np.array(inner))
-        is_sure = min(*outer, are_inside) > 0 or max(outer) < 0 or are_inside < 0
-        if number % _SPLITS_AT_ONCE == 0 and is_sure:
+        if max(outer) < 0:
             break
-    return float(np.mean(found)) if inner and np.mean(inner) >= 0 else -np.inf
+        inner += [_measure_inner(*each) for each in placed[len(inner) :]]
+        are_inside = _find_side(np.array(inner))
+        if min(*outer, are_inside) > 0 or are_inside < 0:
+            break
+    if not placed or (inner and np.mean(inner) < 0):
+        return -np.inf
+    return float(np.mean(found))
+
+
+def _measure_inner(positions: np.ndarray, smooth: float) -> float:
+    """Measure how clear a gap the inner half of positions (n,) shows; below 0: none."""
+    rows, share = _inner_half(positions), (positions < 0.5).mean()
+    least = _INNER * smooth * 2 * np.sqrt(share * (1 - share))
+    return float(np.sqrt(len(rows)) * dip(rows) - least)
 
 
 def _find_side(values: np.ndarray) -> int:
@@ -245,8 +275,6 @@ def _find_side(values: np.ndarray) -> int:
 
 
 def _inner_half(positions: np.ndarray) -> np.ndarray:
-    """Select from positions (n,) the half on either side of the middle that is closer to it."""
-    below, above = positions[positions < 0.5], positions[positions >= 0.5]
-    low = np.median(below) if len(below) else 0.0
-    high = np.median(above) if len(above) else 1.0
-    return positions[(positions >= low) & (positions <= high)]
+    """Select from positions (n,), ascending, the half on either side of the middle next to it."""
+    n_below = int(np.searchsorted(positions, 0.5))
+    return positions[n_below // 2 : n_below + (len(positions) - n_below + 1) // 2]

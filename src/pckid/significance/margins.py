@@ -103,14 +103,15 @@ def dip(values: np.ndarray) -> float:
     empirical distribution function and that of `unimodal`, from 0 to 1/4.
     """
     levels, counts = np.unique(values, return_counts=True)
-    fits = _Fits(levels, counts / len(values))
+    fits, found = _Fits(levels, counts / len(values)), 1.0
     # As the mode moves up, the difference left of it grows, and that right of it falls.
     first, last = 0, len(fits.modes) - 1
-    while first < last:
+    while first <= last:
         middle = (first + last) // 2
         below, above = fits.errors(fits.modes[middle])
-        first, last = (first, middle) if below >= above else (middle + 1, last)
-    return min(max(fits.errors(mode)) for mode in fits.modes[max(first - 1, 0) : first + 1])
+        found = min(found, max(below, above))
+        first, last = (first, middle - 1) if below >= above else (middle + 1, last)
+    return found
 
 
 class _Fits:

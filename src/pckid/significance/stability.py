@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pckid._utils.parallel import run_in_threads
-from pckid._utils.progress import Advance
+from pckid._utils.progress import steps
 from pckid._utils.seeds import Stream, generator
 from pckid.input.weights import draw_together
 
@@ -35,13 +35,11 @@ def resample_clusters(
     n_resamples: int,
     entropy: int,
     jobs: int,
-    advance: Advance = lambda count: None,
     groups: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """Cluster random parts of so many rows, and label all rows (n_samples,) by each.
 
-    Rows of one of the `groups` (n_samples,) are drawn together. `advance` is called with 1
-    whenever a resample is done.
+    Rows of one of the `groups` (n_samples,) are drawn together.
     """
 
     def resample(number: int) -> np.ndarray:
@@ -50,7 +48,10 @@ def resample_clusters(
         return labels_of(rows, int(rng.integers(2**31)))
 
     return run_in_threads(
-        resample, [(number,) for number in range(n_resamples)], jobs, lambda _: advance(1)
+        resample,
+        [(number,) for number in range(n_resamples)],
+        jobs,
+        steps(n_resamples),
     )
 
 

@@ -4,7 +4,7 @@ import io
 import json
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.jobs import Tell
+from pckid._utils.progress import DESCRIBING, READING, WRITING, Moment, part, watch
 from pckid.acquisition import NextCell
 from pckid.describe.cluster_names import cluster_titles
 from pckid.estimator import PCKID
@@ -22,11 +23,11 @@ from pckid.frontends.formats.writing import TableWriter
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
 from pckid.frontends.results import tabulate_cells
-from pckid.frontends.run import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
+from pckid.frontends.run import Clustering, assign_clusters, fit_clusters
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
 from pckid.modelfile import load
-from pckid.n_clusters import CHOOSING
 from pckid.reporting import Report
+from pckid.say.progress import write_doing, write_left
 from pckid.significance.new_rows import RowComparison
 
 MAX_CELLS = 200_000
@@ -47,22 +48,21 @@ class RunResult(NamedTuple):
 
 def find_groups(settings: Settings, tell: Tell) -> RunResult:
     """Cluster a table as `pckid cluster` does."""
-    fitted = 0.25 if settings.n_clusters == "auto" else 0.4
-    watch = partial(nullcontext, partial(_tell_step, tell, fitted))
-    with _warnings_kept() as said:
-        tell(0.02, "Reading the table")
-        prepared, like = settings.prepare(), settings.like
+    with _warnings_kept() as said, watch(partial(_tell_moment, tell)):
+        with part(0.1, READING):
+            prepared, like = settings.prepare(), settings.like
         refuse_undecided(prepared, PAGE)
         notes = write_findings(prepared, PAGE)
         model = PCKID(settings.n_clusters, random_state=0)
         earlier = load(io.BytesIO(like.content)) if like else None
-        found = fit_clusters(model, prepared, None, watch, earlier).assessed(watch)
-        tell(0.75, "Writing the report")
+        found = fit_clusters(model, prepared, None, earlier).assessed()
         compared = found.compare_outcomes(settings.outcomes) if settings.outcomes else None
         asked = {"outcomes": settings.outcomes, "like": like and like.name}
-        summary = found.report(PAGE, None, compared, **asked).summary
+        with part(0.6, DESCRIBING):
+            summary = found.report(PAGE, None, compared, **asked).summary
         profiles = found.profile_sheets()["profiles"]
-        made = _write_all(found, RunResult({}, [], {}, summary, found.results, profiles), tell)
+        with part(1.0, WRITING):
+            made = _write_all(found, RunResult({}, [], {}, summary, found.results, profiles))
     return made._replace(notes=[*notes, *said, *made.notes])
 
 
@@ -78,7 +78,8 @@ def name_groups(
     found = replace(found, assessment=judged)
     summary = replace(made.summary, titles=titles, assessment=judged)
     renamed = made._replace(summary=summary, profiles=profiles)
-    return _write_all(found, renamed, tell)._replace(notes=made.notes)
+    tell(0.5, "Writing the files")
+    return _write_all(found, renamed)._replace(notes=made.notes)
 
 
 def write_workbook(settings: Settings, made: RunResult, tell: Tell) -> RunResult:
@@ -125,8 +126,7 @@ def _warnings_kept() -> Iterator[list[str]]:
         said += [str(each.message) for each in caught]
 
 
-def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
-    tell(0.85, "Writing the files")
+def _write_all(found: Clustering, made: RunResult) -> RunResult:
     model = io.BytesIO()
     found.save(model)
     files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
@@ -140,7 +140,6 @@ def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
         with TableWriter(rows, escape_formulas=True) as writer:
             writer.write(table, {})
         files["next-cells.csv"] = rows.getvalue()
-    tell(1.0, "Done")
     return made._replace(files=files | made.files)
 
 
@@ -162,13 +161,7 @@ def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> R
     return made._replace(found=found.summarise(totals), notes=notes, files=files)
 
 
-def _tell_step(tell: Tell, fitted: float, n_done: int, n_steps: int | None, phase: str) -> None:
-    """Report the progress of a run; the mixtures are fitted at the share `fitted` of it."""
-    begin, end, doing = {
-        FITTING: (0.05, fitted, "Fitting mixture models"),
-        CHOOSING: (fitted, 0.4, "Choosing the number of groups"),
-        JUDGING: (0.4, 0.75, "Comparing with tables without groups"),
-    }[phase]
-    part = min(n_done / (n_steps or 1), 1.0)
-    is_last = part == 1 and end == 0.4
-    tell(begin + (end - begin) * part, "Placing the rows" if is_last else doing)
+def _tell_moment(tell: Tell, moment: Moment) -> None:
+    """Report the progress of a run."""
+    left = write_left(moment)
+    tell(moment.share, write_doing(moment) + f", {left}" * bool(left))

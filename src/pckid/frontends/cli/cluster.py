@@ -1,12 +1,9 @@
 """What `pckid cluster` does: open, prepare, fit, judge, place all rows, write them and tell."""
 
 import csv
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +13,7 @@ import numpy as np
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.parallel import n_threads
+from pckid._utils.progress import DESCRIBING, READING, WRITING, part
 from pckid._utils.text import list_first
 from pckid.acquisition import NextCell, next_cells
 from pckid.blocks.datasets import DatasetRows
@@ -31,6 +29,7 @@ from pckid.frontends.cli.messages import (
 )
 from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.outputs import check_outputs, check_report, write_cells, write_rows
+from pckid.frontends.cli.progress import progress_line
 from pckid.frontends.cli.screen import list_questions, show_found, tell_found
 from pckid.frontends.cli.words import SHELL, open_and_tell, tell_notes, tell_prepared
 from pckid.frontends.datasets import open_dataset
@@ -40,18 +39,11 @@ from pckid.frontends.formats.writing import check_output
 from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.questions.long_tails import LONG_TAILS
-from pckid.frontends.run import FITTING, JUDGING, Clustering, fit_clusters
+from pckid.frontends.run import Clustering, fit_clusters
 from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.prepared import Prepared
 from pckid.modelfile import load
-from pckid.n_clusters import CHOOSING
 from pckid.reporting.missing_cells import write_instability
-
-_PHASES = {
-    FITTING: "Fitting mixture models",
-    CHOOSING: "Choosing the number of clusters",
-    JUDGING: "Comparing with tables without groups",
-}
 
 
 def run_cluster(given: SimpleNamespace) -> None:
@@ -61,8 +53,10 @@ def run_cluster(given: SimpleNamespace) -> None:
     reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
     estimator = make_estimator(given)
     in_memory = _check_use(given, estimator)
-    with holding_notes(given.quiet):
-        prepared, rows = _open(estimator, given, reading, columns, in_memory)
+    with holding_notes(given.quiet), ExitStack() as line:
+        line.enter_context(progress_line(given.quiet))
+        with part(0.1, READING):
+            prepared, rows = _open(estimator, given, reading, columns, in_memory)
         if given.file:  # so that too many rows show before the work
             table = prepared.table
             n_rows = table.n_rows if rows is None else 0
@@ -70,7 +64,7 @@ def run_cluster(given: SimpleNamespace) -> None:
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
-        _cluster(estimator, prepared, rows, given)
+        _cluster(estimator, prepared, rows, given, line)
 
 
 def split_names(text: str | None) -> list[str | None]:
@@ -198,12 +192,15 @@ def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -
 
 
 def _cluster(
-    estimator: PCKID, prepared: Prepared, rows: DatasetRows | None, given: SimpleNamespace
+    estimator: PCKID,
+    prepared: Prepared,
+    rows: DatasetRows | None,
+    given: SimpleNamespace,
+    line: ExitStack,
 ) -> None:
-    """Fit, judge, write and tell."""
+    """Fit, judge, write and tell; a line shows how far that is."""
     like = load(given.like) if given.like else None
-    watch = partial(progress_bar, given.quiet)
-    found = fit_clusters(estimator, prepared, rows, watch, like)
+    found = fit_clusters(estimator, prepared, rows, like)
     if given.names:
         before, estimator.cluster_names_ = estimator.cluster_names_, given.names
         pairs = zip(before, given.names, strict=True)
@@ -211,7 +208,7 @@ def _cluster(
         if changed:
             note(f"--names takes the place of names in --known: {list_first(changed)}.")
     if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
-        found = found.assessed(watch)
+        found = found.assessed()
     if found.assessment:
         # Warnings gave the other notes before.
         ignored = [] if found.assessment.chosen else found.assessment.ignored
@@ -230,7 +227,8 @@ def _cluster(
         "random_state": given.random_state or None
     }
     if given.report_path:
-        found.report(SHELL, given.report_path, outcomes, **asked)
+        with part(0.8, DESCRIBING):
+            found.report(SHELL, given.report_path, outcomes, **asked)
     sentences = [estimator.matches_.sentence] if given.like else []
     sentences += str(outcomes).splitlines() if outcomes else []
     instability = None
@@ -238,13 +236,17 @@ def _cluster(
         instability = to_numpy(estimator.missing_instability(prepared.frame))
         sentences.append(write_instability(instability))
     layout = found.layout(given.outliers, given.only_labels, instability)
-    totals = write_rows(found, layout, given)
+    if given.file is None:
+        line.close()  # rows and a line on one terminal would mix
+    with part(1.0, WRITING):
+        totals = write_rows(found, layout, given)
     if given.next_cells:
         cells = next_cells(estimator, prepared.frame)
         write_cells(found, cells.records(), NextCell._fields, given.next_cells, given)
         sentences.append(cells.sentence)
     if given.model_path:
         found.save(given.model_path)
+    line.close()
     if not given.quiet:
         told = tell_found(found, totals)
         # The table of clusters has a line for rows without one.
@@ -264,22 +266,6 @@ def _cluster(
     if given.as_json:
         notes = found.list_findings(totals, layout, SHELL)
         print_json(found.summarise(totals, outcomes) | {"notes": notes})
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int | None, str], None] | None]:
-    """Draw a bar with the time left, on a terminal only; what is yielded moves it."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task("", total=None)
-        yield lambda n_done, n_steps, phase: drawn.update(
-            task, completed=n_done, total=n_steps, description=_PHASES[phase]
-        )
 
 
 def _list_paths(

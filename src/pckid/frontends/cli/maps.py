@@ -4,15 +4,14 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 import numpy as np
 
 from pckid._utils.commands import as_argument, write_command
-from pckid._utils.progress import StepCounter
+from pckid._utils.progress import DESCRIBING, PLACING, READING, part, tell
 from pckid._utils.text import list_first
 from pckid.assessment import Assessment, assess
 from pckid.cubes.cube import Cube
@@ -22,7 +21,7 @@ from pckid.estimator import PCKID
 from pckid.exceptions import PckidModelError, TableError
 from pckid.explanation import cluster_tree
 from pckid.frontends import run
-from pckid.frontends.cli.cluster import make_estimator, progress_bar, split_names
+from pckid.frontends.cli.cluster import make_estimator, split_names
 from pckid.frontends.cli.codes import EXIT_DATA, EXIT_OK
 from pckid.frontends.cli.map_words import (
     head_clusters,
@@ -34,6 +33,7 @@ from pckid.frontends.cli.map_words import (
 )
 from pckid.frontends.cli.messages import fail, holding_notes, note, print_json, take_notes
 from pckid.frontends.cli.outputs import check_paths, check_report
+from pckid.frontends.cli.progress import progress_line
 from pckid.frontends.cli.screen import show_found
 from pckid.input.sentinels import find_codes
 from pckid.input.warnings import without_own_words
@@ -45,10 +45,8 @@ from pckid.maps.placing import PlacedWindow, place_windows
 from pckid.maps.sources import find_kind
 from pckid.maps.writing import MapFile, check_map_path, open_map
 from pckid.modelfile import load_with_description, save
-from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import compare_rows
 
-PLACING = "place"
 # Options of commands that images have, too; the others are about tables.
 _OF_IMAGES = {
     "path", "model", "n_clusters", "names", "wants_verdict", "out", "as_json", "quiet",
@@ -71,25 +69,31 @@ def run_cluster_map(given: SimpleNamespace) -> None:
         check_cluster_names(given.names, given.n_clusters)
     context, smooth = (3 if size is None else size for size in (given.context, given.smooth))
     check_sizes(context=context, smooth=smooth)
-    with holding_notes(given.quiet):
-        cube = as_cube(given.path, missing).with_context(context)
-        tell_grid(cube)
-        watch = partial(progress_bar, given.quiet)
-        sample = draw_pixels(cube, estimator.random_state)
+    with holding_notes(given.quiet), ExitStack() as line:
+        line.enter_context(progress_line(given.quiet))
+        with part(0.1, READING):
+            cube = as_cube(given.path, missing).with_context(context)
+            tell_grid(cube)
+            sample = draw_pixels(cube, estimator.random_state)
         _refuse_codes(sample, cube, given.not_missing)
-        _fit(estimator, sample, watch)
+        with part(0.4), without_own_words():
+            estimator.fit(sample, positions=sample.positions)
         if given.names and not given.merge:
             estimator.cluster_names_ = given.names
         shown = _pick_classes(estimator, given)
         assessment = None
         if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
-            assessment = _judge(estimator, sample, watch)
+            with part(0.5):
+                assessment = _judge(estimator, sample)
             for text in replace(assessment, codes=[], ignored=[]).notes:
                 note(text)
-        scene = _write_map(shown, cube, sample, smooth, given)
+        with part(0.9, PLACING):
+            scene = _write_map(shown, cube, sample, smooth, given)
         totals = scene.totals
         if given.report_path:
-            _write_report(estimator, replace(sample, scene=scene), assessment, given)
+            with part(1.0, DESCRIBING):
+                _write_report(estimator, replace(sample, scene=scene), assessment, given)
+        line.close()
         if given.model_path:
             reading = {"smooth": [str(smooth)], "na_values": [f"{number:g}" for number in missing]}
             save(estimator, given.model_path, reading=reading)
@@ -125,7 +129,8 @@ def run_predict_map(given: SimpleNamespace) -> int:
             compared = compare_rows(model, sample.frame)
         if not compared.alike and not given.strict:
             note(str(compared))
-        totals = _write_map(shown, cube, sample, smooth, given).totals
+        with progress_line(given.quiet), part(1.0, PLACING):
+            totals = _write_map(shown, cube, sample, smooth, given).totals
         if not given.quiet:
             told = tell_scene(given.path, cube, totals, shown.legend, sample.n_observed)
             show_found(told._replace(notes=take_notes(), paths=_list_paths(given)))
@@ -195,17 +200,6 @@ def _refuse_codes(sample: PixelSample, cube: Cube, not_missing: Sequence[str]) -
     )
 
 
-def _fit(estimator: PCKID, sample: PixelSample, watch: Any) -> None:
-    """Fit a model to pixels while progress is watched."""
-    with watch() as advance, without_own_words():
-        if advance and hasattr(estimator, "set_callbacks"):
-            estimator.set_callbacks(StepCounter(advance))
-            estimator.fit(sample, positions=sample.positions)
-            estimator.set_callbacks()
-        else:
-            estimator.fit(sample, positions=sample.positions)
-
-
 def _write_report(
     estimator: PCKID, sample: PixelSample, assessment: Assessment | None, given: SimpleNamespace
 ) -> None:
@@ -217,21 +211,12 @@ def _write_report(
     report(estimator, sample, given.report_path, about, assessment=assessment or False)
 
 
-def _judge(estimator: PCKID, sample: PixelSample, watch: Any) -> Assessment:
+def _judge(estimator: PCKID, sample: PixelSample) -> Assessment:
     """Find out whether there are groups at all, and how stable the clusters are."""
-    done, total = 0, (run.N_NULL or MAX_NULL) + run.N_RESAMPLES
-    with watch() as report_step:
-
-        def advance(count: int) -> None:
-            nonlocal done
-            done += count
-            if report_step is not None:
-                report_step(done, total, run.JUDGING)
-
-        return assess(
-            estimator, sample.frame, n_null=run.N_NULL, n_resamples=run.N_RESAMPLES,
-            random_state=estimator.random_state, n_jobs=estimator.n_jobs, advance=advance,
-        )  # fmt: skip
+    return assess(
+        estimator, sample.frame, n_null=run.N_NULL, n_resamples=run.N_RESAMPLES,
+        random_state=estimator.random_state, n_jobs=estimator.n_jobs,
+    )  # fmt: skip
 
 
 class _Shown(NamedTuple):
@@ -265,7 +250,7 @@ def _write_map(
     """Write the map, and the confidence if asked for, and make an overview."""
     colouring = choose_colouring(cube.own_layers, sample.frame.to_numpy())
     overview = OverviewMaker(cube, shown.legend, colouring)
-    with ExitStack() as stack, progress_bar(given.quiet) as advance:
+    with ExitStack() as stack:
         files: list[tuple[MapFile, str]] = []
         for path, legend, what in (
             (given.out, shown.legend, "labels"), (given.confidence_path, None, "confidence"),
@@ -278,8 +263,7 @@ def _write_map(
                 file.write(placed.window, _values_of(placed, what))
             overview.add(placed)
             done += placed.labels.size
-            if advance is not None:
-                advance(done, math.prod(cube.shape), PLACING)
+            tell(done, math.prod(cube.shape))
     return overview.finish()
 
 
