@@ -13,6 +13,7 @@ from experiments.answers import answers_command
 from experiments.calibration import calibration_command
 from experiments.dependence import dependence_command
 from experiments.dependence_rivals import dependence_rivals_command
+from experiments.fields import fields_command
 from experiments.gaps import gaps_command
 from experiments.kinds import kinds_command
 from experiments.known import known_command
@@ -231,6 +232,7 @@ OWN = (
     kinds_command,
     known_command,
     maps_command,
+    fields_command,
     reveal_command,
     revealed_command,
     scores_command,
