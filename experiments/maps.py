@@ -273,10 +273,9 @@ def run_maps(
             labels = find_clusters(method, filled, seen, k, seed)
             found = {"none": labels, "3 x 3": smooth_labels(labels)}
         how = {"scene": name, "method": method, "k": k, "context": context, "seed": seed}
-        rows += [
-            {**how, "smooth": smooth, **score(labels, scene.classes)}
-            for smooth, labels in found.items()
-        ]
+        for smooth, labels in found.items():
+            scores = score(labels, scene.classes)
+            rows.append({**how, "smooth": smooth, **{n: round(v, 4) for n, v in scores.items()}})
     return rows
 
 
