@@ -54,6 +54,7 @@ _OF_IMAGES = {
     "report_path", "model_path", "settings", "random_state", "n_runs", "na_values", "not_missing",
     "context", "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
 }  # fmt: skip
+_CACHE = "128"  # megabytes of blocks that GDAL keeps; by itself it takes a twentieth of the memory
 _ONLY_IMAGES = ("context", "smooth", "confidence_path", "merge", "classes")
 
 
