@@ -161,6 +161,7 @@ lint: $(VENV)/.lint
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/docstrings.py
 	$(BIN)/python tools/names.py
+	$(BIN)/python tools/structure.py
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .

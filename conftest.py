@@ -1,7 +1,5 @@
 """Fixtures for all tests: array libraries, and a small table with holes."""
 
-import functools
-import importlib.util
 import os
 import sys
 from types import SimpleNamespace
@@ -57,30 +55,6 @@ def tensor_reader(request):
     """Read model files with the package for their arrays, and without it."""
     if request.param == "own":
         request.getfixturevalue("without_safetensors")
-
-
-@pytest.fixture(scope="session")
-def components_sought_once():
-    """Look for Streamlit's components in all installed packages once, not for each page tested."""
-    if importlib.util.find_spec("streamlit") is None:
-        yield
-        return
-    from streamlit.components.v2 import manifest_scanner as scanner
-
-    once = functools.cache(scanner.scan_component_manifests)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanner, "scan_component_manifests", once)
-        yield
-
-
-@pytest.fixture
-def same_main(monkeypatch, components_sought_once):
-    """Take back the module that Streamlit's tester puts in the place of the main one.
-
-    Processes that are started later, such as Dask's workers, would run its script, which is gone or
-    lacks its arguments.
-    """
-    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 def _numpy(X):

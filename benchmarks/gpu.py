@@ -24,8 +24,8 @@ import numpy as np
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-import pckid.ensemble.base
 import pckid.ensemble.members
+import pckid.ensemble.training
 import pckid.estimator
 import pckid.mixture.em
 import pckid.spectral.clustering
@@ -69,13 +69,17 @@ def ceilings(size: int) -> tuple[float, float]:
 # are parts of it.
 STEPS: list[tuple[str, Any, str]] = [
     ("check the table", pckid.estimator.PCKID, "_check_table"),
-    ("draw the rows to learn from", pckid.ensemble.base, "draw_sample"),
-    ("ensemble", pckid.ensemble.base, "train"),
+    ("draw the rows to learn from", pckid.ensemble.training, "draw_sample"),
+    ("ensemble", pckid.ensemble.training, "train_batches"),
     ("ensemble: draw rows, on the host", pckid.ensemble.members, "draw_keys"),
     ("ensemble: EM", pckid.mixture.em, "iterate"),
     ("features of the landmarks", pckid.spectral.clustering, "feature_matrix"),
     ("outlier scores of the landmarks", pckid.spectral.clustering.FeatureScorer, "deviation"),
-    ("which rows mixtures learnt from, on the host", pckid.ensemble.base.Training, "find_unseen"),
+    (
+        "which rows mixtures learnt from, on the host",
+        pckid.ensemble.training.Training,
+        "find_unseen",
+    ),
     ("eigenvectors", pckid.spectral.clustering, "fit_embedding"),
     ("k-means", pckid.spectral.clustering, "kmeans"),
     ("k-means on all rows to learn from", pckid.spectral.clustering, "lloyd"),

@@ -1,4 +1,4 @@
-"""Draw the tree of the package: each file with the first words of its docstring.
+"""Draw the package: its files with the first words of their docstrings, and what imports what.
 
 python docs/rooms.py            # print it
 python docs/rooms.py --write    # and put it on the page for contributors
@@ -9,7 +9,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.structure import all_imports
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "pckid"
 PAGE = Path(__file__).resolve().parent / "contributing" / "rooms.md"
@@ -46,14 +51,51 @@ def trees() -> list[str]:
     return ["\n".join(library), "\n".join(draw(SOURCE / "frontends", deep=True))]
 
 
+def drawings() -> list[str]:
+    """Draw all that the page shows, in its order."""
+    return [draw_imports(), *trees()]
+
+
+def list_rooms() -> list[str]:
+    """List the rooms of the library, highest first, as the contract in pyproject.toml has them."""
+    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    names = [name.strip().strip("()") for layer in layers for name in layer.split("|")]
+    rooms = [name.removeprefix("pckid.") for name in names]
+    return [name for name in rooms if name != "_version"]
+
+
+def room_of(module: str) -> str:
+    """Name the room of a module; "" for the package itself."""
+    return module.removeprefix("pckid").removeprefix(".").partition(".")[0]
+
+
+def draw_imports() -> str:
+    """Draw a line for each room: a mark in the column of each room that it imports."""
+    rooms, imports = list_rooms(), all_imports()
+    taken: dict[str, set[str]] = {room: set() for room in rooms}
+    for module, others in imports.items():
+        room = room_of(module)
+        if room in taken:
+            taken[room] |= {room_of(other) for other in others}
+    width = max(map(len, rooms)) + 4
+    lines = [" " * width + "".join(f"{number:>3}" for number in range(1, len(rooms) + 1))]
+    for number, room in enumerate(rooms, 1):
+        marks = [
+            "  ·" if other == room else "  ■" if other in taken[room] else "   " for other in rooms
+        ]
+        lines.append(f"{number:>2} {room}".ljust(width) + "".join(marks).rstrip())
+    return "\n".join(lines)
+
+
 def put_on_page(page: str) -> str:
-    """Replace the blocks of text on the page, in their order, by the trees."""
-    drawn = iter(trees())
+    """Replace the blocks of text on the page, in their order, by the drawings."""
+    drawn = iter(drawings())
     blocks = re.compile(r"^```text\n.*?^```$", re.MULTILINE | re.DOTALL)
     return blocks.sub(lambda _: f"```text\n{next(drawn)}\n```", page)
 
 
 if __name__ == "__main__":
-    print("\n\n".join(trees()))
+    print("\n\n".join(drawings()))
     if "--write" in sys.argv:
         PAGE.write_text(put_on_page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

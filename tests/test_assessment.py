@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from fitting import as_estimator, draw, settings_of
 
 from pckid import PCKID, SentinelWarning, assess, explain, load, report, save
 from pckid._utils.seeds import Stream, generator
@@ -19,7 +20,7 @@ from pckid.describe.rows import to_matrix
 from pckid.runs import DecisionPlan, decide
 from pckid.significance.agreement import Run
 from pckid.significance.coarser import CoarserGaps
-from pckid.significance.ensemble import with_few_mixtures
+from pckid.significance.ensemble import of_fit, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.stability import measure_stability
 
@@ -96,7 +97,7 @@ def test_resamples_are_clustered_as_a_fit_predicts():
         rng = generator(QUICK["random_state"], Stream.RESAMPLES, number)
         half = np.sort(rng.choice(120, 60, replace=False))
         seed = int(rng.integers(2**31))
-        small = with_few_mixtures(model, n_clusters=3, kmeans_n_init=10, random_state=seed)
+        small = as_estimator(of_fitted(model), seed, n_clusters=3, kmeans_n_init=10)
         kept.append(small.fit(X[half]).predict(X))
     expected = measure_stability(model.labels_, kept, 3)
     np.testing.assert_array_equal(found.row_stability, expected.rows)
@@ -448,11 +449,10 @@ class TestRuns:
     def test_a_run_is_what_a_fit_by_its_seed_decides(self, edge, chosen):
         run = chosen.choice_.runs[1]
         model = PCKID("auto", n_runs=1, random_state=0, n_jobs=1)
-        alone = decide(
-            model, model._draw(edge, **model._sampling_minimums()), 1, DecisionPlan(max_null=36)
-        )
+        drawn, settings = draw(model, edge), settings_of(model)
+        alone = decide(drawn, settings, of_fit(drawn, settings), 1, DecisionPlan(max_null=36))
         assert (alone.run.p_value, alone.run.answer) == (run.p_value, run.answer)
-        assert alone.training.drawn.sample.entropy == run.seed
+        assert alone.training.sample.entropy == run.seed
 
     def test_threads_change_no_run(self, edge, chosen):
         again = PCKID("auto", n_runs=2, random_state=0, n_jobs=2).fit(edge)

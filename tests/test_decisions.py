@@ -4,7 +4,7 @@ import pytest
 from messages import find_examples
 
 from pckid.frontends.app import decisions
-from pckid.frontends.app.decisions import ROLES, ColumnChoice, GivenAnswer, TableState
+from pckid.frontends.app.decisions import ColumnChoice, GivenAnswer, TableState
 from pckid.frontends.app.settings import Upload
 from pckid.frontends.inspection import inspect_table
 from pckid.frontends.options import (
@@ -28,11 +28,11 @@ def options(found, state, **told):
     return decisions.as_options(decisions.choose(found, state), kinds, ColumnOptions(**told))
 
 
-def edit(found, state, row, **cells):
-    """Change cells of a row in the editor."""
-    if "role" in cells:
-        cells["role"] = ROLES[cells["role"]]
-    decisions.take_edits(state, found, decisions.choose(found, state), {row: cells})
+def edit(found, state, place, **given):
+    """Change use or role of a column by hand."""
+    choices, name = decisions.choose(found, state), found.columns[place].name
+    asked = {"used": choices[name].used, "role": choices[name].role} | given
+    decisions.take_edit(state, found, choices, name, **asked)
 
 
 @pytest.fixture
@@ -49,35 +49,33 @@ def test_columns_are_recognised(found):
 
 def test_ticks_and_roles_change_the_options(found):
     state = TableState()
-    edit(found, state, 2, use=False)
+    edit(found, state, 2, used=False)
     edit(found, state, 5, role="category")
     given, _ = options(found, state)
     assert given.drop == ("size", "same", "day")
     assert given.categorical == ("sex", "grade")
-    assert state.version == 0  # The editor shows what its user did.
     edit(found, state, 5, role="ordinal")
     edit(found, state, 2, role="count")
     given, _ = options(found, state)
     assert (given.categorical, given.ordinal, given.count) == (("sex",), ("grade",), ("size",))
-    edit(found, state, 4, use=True)
+    edit(found, state, 4, used=True)
     assert options(found, state)[0].dates == ("day=use",)
 
 
 def test_what_names_the_rows_is_used_if_it_is_ticked(found):
     state = TableState()
-    edit(found, state, 0, use=True)
+    edit(found, state, 0, used=True)
     assert state.edits["name"] == ColumnChoice(True, "category")
-    assert state.version == 1
     given, _ = options(found, state)
     assert (given.columns, given.drop) == (("name", "sex", "size", "grade"), ())
 
 
 def test_what_cannot_be_is_put_back_with_a_sentence(found, golden):
     said = []
-    for row, cells in ((1, {"role": "month"}), (3, {"use": True})):
+    for row, cells in ((1, {"role": "month"}), (3, {"used": True})):
         state = TableState()
         edit(found, state, row, **cells)
-        assert (state.edits, state.version) == ({}, 1)
+        assert state.edits == {}
         said.append(state.said)
     golden(said)
 
@@ -98,26 +96,12 @@ def test_known_groups_weights_and_outcomes_are_not_used(found):
     assert "grade" in state.said
 
 
-def test_an_answer_drops_the_edits_of_its_column_alone(found):
-    state = TableState()
-    edit(found, state, 2, use=False)
-    edit(found, state, 5, role="category")
-    answer = GivenAnswer(("key",), ("grade",), "?", "Leave it out", (drop_column("grade"),))
-    state.answer(answer)
-    assert state.edits == {"size": ColumnChoice(False, "number")}
-    assert state.version == 1
-    assert options(found, state)[0].drop == ("size", "same", "day", "grade")
-    state.undo(answer)
-    assert (state.answers, state.version) == ([], 2)
-    assert options(found, state)[0].drop == ("size", "same", "day")
-
-
 def test_an_answer_on_how_numbers_are_written_is_a_role():
     lines = ["code,sum", *(f'c{i},"1,{100 + 7 * i}"' for i in range(40))]
     found = inspect(*lines)
     state, way = TableState(), read_as("sum", "1234,56")
     assert options(found, state)[0].numbers == ()
-    state.answer(GivenAnswer((), ("sum",), "?", "Read as 1.1", (way,)))
+    state.answers.append(GivenAnswer((), ("sum",), "?", "Read as 1.1", (way,)))
     found = inspect(*lines, numbers=(way.value,))
     assert options(found, state)[0].numbers == ("sum=1234,56",)
     assert "1234,56" in decisions.list_roles(found.columns[1])
@@ -161,7 +145,7 @@ def test_nothing_is_asked_about_a_column_that_an_answer_left_out(doubts):
         answer for answer in decisions.find_answers([doubt])
         if answer.fixes == (drop_column(doubt.column),)
     )  # fmt: skip
-    state.answer(leave)
+    state.answers.append(leave)
     # Other rows are left out since, so that other cells are in doubt.
     other = doubt._replace(fix=(take_as_missing("another text"),))
     assert decisions.open_questions([other], state) == []
@@ -186,7 +170,7 @@ def test_repeated_ids_offer_lines_of_cases(doubts):
 
 def test_what_was_answered_is_asked_again_only_if_its_fix_is_another(doubts):
     doubt, state = doubts["extra rows"], TableState()
-    state.answer(decisions.find_answers([doubt])[0])
+    state.answers.append(decisions.find_answers([doubt])[0])
     assert decisions.open_questions([doubt], state) == []
     other = doubt._replace(fix=(doubt.fix[0]._replace(value=9),))
     assert decisions.open_questions([other], state) == [[other]]

@@ -173,7 +173,7 @@ class TestLandmarks:
         assert model.embedding_.shape == (90, 4)
 
     def test_tables_above_the_default_number(self, monkeypatch):
-        monkeypatch.setattr("pckid.estimator._MAX_LANDMARKS", 50)
+        monkeypatch.setattr("pckid.spectral.settings._MAX_LANDMARKS", 50)
         model = PCKID(3, **SMALL).fit(X)
         assert adjusted_rand_score(TRUTH, model.labels_) > 0.9
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fitting import settings_of
 from helpers import SMALL, groups
 from scipy.linalg import eigh
 from scipy.special import ndtri
@@ -21,6 +22,7 @@ from pckid.n_clusters import (
     smallest_of_nearly_largest,
     spectra_of_halves,
 )
+from pckid.significance.ensemble import of_fit
 from pckid.spectral.embedding import fit_embedding
 
 X, TRUTH = groups()
@@ -67,12 +69,14 @@ def test_starts_double_while_halves_of_the_ensemble_vote_for_different_numbers(r
         rng.normal(size=(4, 150, 3)) + 4 * rng.normal(size=(4, 7, 3))[:, np.arange(150) % 7]
     )
     for table in (X, rng.normal(size=(100, 3)), *overlapping):
-        choice, training, _ = choose_or_none(model, model._draw(table), grows=True)
+        drawn, settings = model._draw(table), settings_of(model)
+        how = drawn, settings, of_fit(drawn, settings)
+        choice, training, *_ = choose_or_none(*how, grows=True)
         n_starts = training.kernel.ensemble.n_inits
         assert n_starts in (6, 12, 24)
         # Of a table without groups it is not asked how many there are.
         assert n_starts == 6 or choice.n_clusters > 1
-        assert choose_or_none(model, model._draw(table))[1].kernel.ensemble.n_inits == 6
+        assert choose_or_none(*how)[1].kernel.ensemble.n_inits == 6
         counts.append(n_starts)
     assert counts[:2] == [6, 6]
     assert max(counts) == 24
@@ -85,9 +89,10 @@ def test_rows_as_given_have_the_coordinates_of_the_rows_they_were_merged_with(n_
     table = rng.normal(size=(n_rows, 3))[rng.integers(0, n_rows, n_rows)]
     table[rng.random(table.shape) < 0.2] = np.nan
     model = PCKID("auto", random_state=0)
-    sample = model._draw(table, rng.integers(0, 4, n_rows)).sample
+    given = model._draw(table, rng.integers(0, 4, n_rows))
+    sample, small = given.sample, of_fit(given, settings_of(model))
     drawn, _ = sample.draw(MAX_ROWS, rng)
-    units, points = rows_as_given(model, sample, drawn, sample.table.values[drawn])
+    units, points = rows_as_given(small, sample, drawn, sample.table.values[drawn])
     for values, coordinates in zip(units.values.T, points.T, strict=True):
         seen = ~np.isnan(values)
         assert np.corrcoef(values[seen], coordinates[seen])[0, 1] == pytest.approx(1, abs=1e-6)

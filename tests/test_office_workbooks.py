@@ -1,6 +1,7 @@
 """Ten workbooks, by the shortest honest path through shell, Python and app."""
 
 import csv
+import io
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from office_workbooks import KINDS, N_ROWS, write_workbook
 from sklearn.metrics import adjusted_rand_score
 
 import pckid
+from pckid.frontends.app.answer import Desk
 
 pytestmark = pytest.mark.slow
 
@@ -30,33 +32,16 @@ def through_python(path):
 
 
 def through_app(path):
-    """Drop the file on the page, take all advice, and find the groups."""
-    pytest.importorskip("streamlit")
-    from streamlit.testing.v1 import AppTest
-
-    from pckid.frontends.app.work import find_groups
-
-    def script(name, content):
-        import streamlit as st
-
-        from pckid.frontends.app.kept import kept
-        from pckid.frontends.app.settings import Upload
-        from pckid.frontends.app.table import draw_table
-
-        draw_table(Upload(name, content))
-        st.session_state["settings"] = kept()["settings"]
-
-    page = AppTest.from_function(script, args=(path.name, path.read_bytes()), default_timeout=300)
-    page.run()
-    for button in [each for each in page.button if each.label == "Take all advice"]:
-        button.click().run()
-    assert not page.exception
-    found = find_groups(page.session_state["settings"], lambda share, what: None)
-    return found.results[0].tolist()
+    """Drop the file on the page, and find the groups: advice is taken."""
+    desk = Desk()
+    given = {"file": desk.take(path.name, path.read_bytes())["file"]}
+    job = desk.answer({"ask": "find", **given})
+    made = desk.answer({"ask": "progress", **job})
+    rows = csv.DictReader(io.StringIO(desk.file_of(made["made"], "clusters.csv").decode()))
+    return [int(row["cluster"]) for row in rows]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.usefixtures("same_main")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", [through_shell, through_python, through_app])
 def test_the_groups_of_a_workbook_are_found(way, kind, tmp_path):

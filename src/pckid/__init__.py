@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pckid import series as series
     from pckid.acquisition import next_cells
     from pckid.assessment import assess
-    from pckid.estimator import PCKID
+    from pckid.estimator import PCKID, choose_n_clusters
     from pckid.exceptions import PckidModelError
     from pckid.explanation import cluster_tree, explain, nest_clusters
     from pckid.frontends.frames import read_table
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pckid.profiles import profile
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
-    from pckid.runs import choose_n_clusters
     from pckid.significance.levels import Levels
     from pckid.significance.new_rows import compare_rows
 
@@ -92,7 +91,7 @@ _HOMES = {
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
     "cluster_tree": "pckid.explanation",
-    "choose_n_clusters": "pckid.runs",
+    "choose_n_clusters": "pckid.estimator",
     "compare_outcomes": "pckid.outcomes",
     "compare_rows": "pckid.significance.new_rows",
     "explain": "pckid.explanation",

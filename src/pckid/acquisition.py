@@ -239,7 +239,7 @@ def rank_cells(
 
     The other parameters are those of `next_cells`.
     """
-    fitted, jobs = estimator._fitted, n_threads(estimator.n_jobs)
+    fitted, jobs = estimator.state_.clusters, n_threads(estimator.n_jobs)
     chances = place_changed_rows(fitted, values, jobs).memberships
     used = fitted.kernel.scaling.used
     doubtful = ~np.isnan(values[:, used]).all(axis=1) & (chances.max(axis=1) < settled)
@@ -341,6 +341,6 @@ def _read_costs(estimator: Any, costs: Mapping[Any, float] | None) -> np.ndarray
     for name, cost in (costs or {}).items():
         if not isinstance(cost, Real) or not float(cost) > 0:
             raise ValueError(f"costs has {cost!r} for {name!r}. Give a number above 0.")
-        group = estimator._column_groups.get(name) if isinstance(name, str) else None
+        group = estimator.state_.columns.sets.get(name) if isinstance(name, str) else None
         prices[group or find_column(name, names, n_features, "costs")] = float(cost)
     return prices

@@ -16,6 +16,7 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import JUDGING, REPEATING, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import some_rows
+from pckid._utils.sklearn_compat import check_parameters
 from pckid.cubes import flatten
 from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
@@ -37,7 +38,7 @@ from pckid.significance.by_scores import find_judged
 from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
-from pckid.significance.ensemble import cluster_some
+from pckid.significance.ensemble import cluster_some, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.levels import (
     DOUBTFUL,
@@ -351,7 +352,7 @@ def assess(
     if n_runs is not None and n_runs < 1:
         raise ValueError(f"n_runs is {n_runs}. Decide at least once.")
     check_is_fitted(estimator)
-    estimator._validate_params()
+    check_parameters(estimator)
     X, arrangement, _ = split_arrangement(X, positions, groups)
     if keeps_labels(estimator):
         values, labels = to_matrix(estimator, X), own_labels(estimator)
@@ -385,7 +386,7 @@ def assess_rows(
     """
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
-    n_filled = getattr(estimator, "_n_filled", None)
+    n_filled = estimator.state_.n_filled
     whole = keeps_labels(estimator) or n_rows == n_filled
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
     evidence: dict[str, Any] = {}
@@ -393,7 +394,7 @@ def assess_rows(
     if arrangement is not None:
         own = None
     elif keeps_labels(estimator):
-        arrangement = getattr(estimator, "_arrangement", None)
+        arrangement = estimator.state_.arrangement
     if n_rows >= MIN_ROWS and n_distinct > n_clusters:
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
@@ -404,13 +405,13 @@ def assess_rows(
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
-        logs = logs_as_scaled(values, estimator._kernel.scaling)
+        logs = logs_as_scaled(values, estimator.state_.kernel.scaling)
         table = _Rows(logs, labels, rows, arrangement, weights)
         how = int(seed), n_threads(n_jobs), levels, n_runs or estimator.n_runs
         effort = _Effort(n_null, n_resamples, *how)
         with ignore_warnings():  # the model's own fit has raised them
             evidence = _gather_evidence(estimator, table, own, effort)
-    if estimator._kernel.scaling.factors is not None:
+    if estimator.state_.kernel.scaling.factors is not None:
         levels = levels.in_wide_tables()
     groups = None if arrangement is None else arrangement.together
     in_order = arrangement is None and whole
@@ -480,7 +481,7 @@ def _gather_evidence(
     """
     seed, jobs, n_clusters = effort.seed, effort.jobs, len(estimator.cluster_centers_)
     compared_rows, levels = table.draw_compared(seed), effort.levels
-    if estimator._kernel.scaling.factors is not None:
+    if estimator.state_.kernel.scaling.factors is not None:
         levels = levels.in_wide_tables()
     find_own = partial(_find_own_gaps, estimator, table, compared_rows, effort)
     if choice is None or choice.compared is None:
@@ -488,8 +489,9 @@ def _gather_evidence(
         plan = DecisionPlan(n_clusters, n_null=effort.n_null, levels=effort.levels)
         how = seed, jobs, effort.n_runs, plan, placed
         gaps_of = partial(find_own, seed) if n_clusters > 1 else None
+        rows = table.values[compared_rows]
         with part(0.6, JUDGING):
-            decision = judge_rows(estimator, table.values[compared_rows], *how, gaps_of)
+            decision = judge_rows(of_fitted(estimator), rows, *how, gaps_of)
         choice, separation = decision.choice, decision.separation
         runs = choice.runs
     else:
@@ -553,7 +555,7 @@ def _find_own_gaps(
     if (choice.p_value or 0.0) <= effort.levels.structure:
         divide = partial(_cluster_again, estimator, table.values[rows], jobs=effort.jobs)
     X = table.without(rows, choice.ignored)
-    judged = find_judged(estimator, estimator._kernel.scaling, X)
+    judged = find_judged(of_fitted(estimator), estimator.state_.kernel.scaling, X)
     how = len(estimator.cluster_centers_), seed, effort.jobs, effort.levels, divide, arrangement
     return find_gaps_between(judged, table.labels[rows], *how)
 
@@ -572,7 +574,7 @@ def _find_again(
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
-    labels_of = partial(cluster_some, estimator, values, n_clusters)
+    labels_of = partial(cluster_some, of_fitted(estimator), values, n_clusters)
     together = None
     if table.arrangement is not None:
         block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
@@ -620,7 +622,7 @@ def _cluster_again(
     estimator: Any, values: np.ndarray, numbers: Sequence[int], jobs: int
 ) -> list[np.ndarray]:
     """Cluster rows (n_samples, n_features) into each number of clusters, by the same kernel."""
-    kernel = estimator._kernel
+    kernel = estimator.state_.kernel
     # The rows hold logarithms already.
     scaling = kernel.scaling._replace(shifts=None)
     here = standardise_on_model_device(values, scaling, kernel.dtype)

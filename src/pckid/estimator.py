@@ -3,32 +3,40 @@
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import CHOOSING, CLUSTERING, TRAINING, part
-from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_callbacks
+from pckid._utils.progress import CHOOSING, CLUSTERING, TRAINING, Hearer, part
+from pckid._utils.sklearn_compat import fit_context, with_callbacks
 from pckid.blocks import BlockedRows, blocked
 from pckid.cubes import as_table, flatten, own_positions, restore_shape
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.merging import MergedClusters
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, summarise_rows
-from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
+from pckid.ensemble.base import EnsembleEstimator, restore_kernel
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
 from pckid.ensemble.score_scale import recall_scores
+from pckid.ensemble.state import KernelState
+from pckid.ensemble.training import FitInput, Training, train
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.column_groups import plain_table
 from pckid.input.known import KnownMembers, check_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Scaling, StandardisedRows, logs_as_scaled, standardise, take
-from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
+from pckid.input.validation import (
+    all_or_nothing,
+    checked_blocks,
+    column_name,
+    feature_names,
+    validate_table,
+)
 from pckid.input.warnings import (
     ignore_warnings,
     warn_cluster_limit,
@@ -36,12 +44,11 @@ from pckid.input.warnings import (
     warn_ignored,
 )
 from pckid.matching import follow_model
-from pckid.n_clusters import MAX_CLUSTERS, MIN_DISTINCT
+from pckid.n_clusters import MAX_CLUSTERS, Choice
 from pckid.runs import DecisionPlan, decide_by_runs
 from pckid.say.notebook import ClusterReprMixin
 from pckid.say.progress import shows_progress
-from pckid.significance.agreement import N_RUNS
-from pckid.significance.ensemble import with_few_mixtures
+from pckid.significance.ensemble import draw_matrix, of_fitted
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
     QUANTITIES,
@@ -52,12 +59,12 @@ from pckid.spectral.assignment import (
 )
 from pckid.spectral.clustering import ClusteredSample, cluster_sample, recluster
 from pckid.spectral.conflicts import find_conflicts
-from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.instability import instability_of_missing
+from pckid.spectral.settings import ClusterParameters, ClusterSettings
+from pckid.spectral.state import ClusterState
 from pckid.spectral.steadiness import grow_until_steady
 
-# The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
-_MAX_LANDMARKS = 3_000
+_N_STARTS = 20  # of k-means, where a kernel has no number of its own
 
 # What a fit finds of its own rows; not every fit finds all of it.
 _OF_OWN_ROWS = (
@@ -83,7 +90,7 @@ PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
 """The paper's parameters where they differ from the defaults."""
 
 
-class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
+class PCKID(ClusterReprMixin, ClusterMixin, ClusterParameters, EnsembleEstimator):
     """Cluster rows with missing values, without imputing and without a kernel width.
 
     An ensemble of Gaussian mixtures of many sizes is fitted to the rows as they are. Rows that
@@ -144,11 +151,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         included where that is informative; groups that are not named count once. "equal" gives
         each group, and each column of no group, as much say as the smallest of them has: then a
         group of 200 columns does not drown one of 5. Not with covariance_type "full" or "tied".
-    embedding : {"random_walk", "kernel_pca"}, default="random_walk"
-        "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
-        uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
-        degree out first (Shi and Malik's normalised cut on this kernel), which serves clusters of
-        unequal size better.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. None takes the columns
         of a dataframe whose type is category, and those of text unless most of it is numbers; an
@@ -187,17 +189,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         tell, and neither `column_groups` nor `count_columns` are given; how many factors, at least
         one fewer than clusters, and which columns, is what predicts hidden cells best. None never
         does. Not with `count_columns`.
-    n_landmarks : int, default=None
-        The eigenvectors come from this many random rows and extend to the others exactly as to new
-        rows. None uses all rows up to 3,000, and 3,000 random rows above.
-    kmeans_n_init : int, default=100
-        Starts of k-means; the partition of lowest cost is kept.
-    n_runs : int, default=3
-        How often "auto" and `assess` decide, each time by other seeds: on columns that do not
-        count, on k, on null tables and gaps. Where runs disagree there are 2 n_runs + 1, seven by
-        default, and an answer is what at least six of seven find; else it is "undecided". k, the
-        columns and the ensemble are those of the run that agrees most with the others. 1 decides
-        once, in about half of the time; two seeds then contradict each other on 4 % of tables.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
         Covariance matrices ("full", "tied") are always computed in float64.
@@ -211,6 +202,22 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     verbose : int, default=0
         1 shows what is done and how long it will still take, in notebooks as a bar of tqdm, also by
         `assess` and `report`; 2 prints more of it.
+    embedding : {"random_walk", "kernel_pca"}, default="random_walk"
+        "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
+        uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
+        degree out first (Shi and Malik's normalised cut on this kernel), which serves clusters of
+        unequal size better.
+    n_landmarks : int, default=None
+        The eigenvectors come from this many random rows and extend to the others exactly as to new
+        rows. None uses all rows up to 3,000, and 3,000 random rows above.
+    kmeans_n_init : int, default=100
+        Starts of k-means; the partition of lowest cost is kept.
+    n_runs : int, default=3
+        How often "auto" and `assess` decide, each time by other seeds: on columns that do not
+        count, on k, on null tables and gaps. Where runs disagree there are 2 n_runs + 1, seven by
+        default, and an answer is what at least six of seven find; else it is "undecided". k, the
+        columns and the ensemble are those of the run that agrees most with the others. 1 decides
+        once, in about half of the time; two seeds then contradict each other on 4 % of tables.
 
     Attributes
     ----------
@@ -306,63 +313,6 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     50
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **EnsembleEstimator._parameter_constraints,
-        "n_inits": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "embedding": [StrOptions(set(EMBEDDINGS))],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "kmeans_n_init": [Interval(Integral, 1, None, closed="left")],
-        "n_runs": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        n_inits: int | str = "auto",
-        max_components: int | str = "auto",
-        n_sizes: int | None = 8,
-        max_samples: float | str = "auto",
-        max_iter: int = 5,
-        covariance_type: str = "diag",
-        reg_covar: float | str = "auto",
-        weighting: str = "fine",
-        scaling: str = "each",
-        column_groups: Any = None,
-        group_weights: Any = None,
-        embedding: str = "random_walk",
-        categorical_features: Any = None,
-        missingness: Any = "ignorable",
-        log_columns: Any = None,
-        count_columns: Any = None,
-        ordinal_columns: Any = None,
-        n_factors: int | str | None = "auto",
-        n_landmarks: int | None = None,
-        kmeans_n_init: int = 100,
-        n_runs: int = N_RUNS,
-        dtype: str = "auto",
-        device: str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_inits=n_inits, max_components=max_components, n_sizes=n_sizes,
-            max_samples=max_samples, max_iter=max_iter, covariance_type=covariance_type,
-            reg_covar=reg_covar, weighting=weighting, scaling=scaling,
-            column_groups=column_groups, group_weights=group_weights,
-            categorical_features=categorical_features, missingness=missingness,
-            log_columns=log_columns, count_columns=count_columns, ordinal_columns=ordinal_columns,
-            n_factors=n_factors,
-            dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
-        self.n_clusters = n_clusters
-        self.embedding = embedding
-        self.n_landmarks = n_landmarks
-        self.kmeans_n_init = kmeans_n_init
-        self.n_runs = n_runs
-
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -433,16 +383,20 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         known, groups, sample_weight = map(flatten, (known, groups, sample_weight))
         positions = own_positions(X) if positions is None and groups is None else positions
         X, arrangement, self._position_columns = split_arrangement(X, positions, groups)
-        drawn = self._draw(
-            X, sample_weight, known, arrangement=arrangement, **self._sampling_minimums()
-        )
+        settings, hearer = ClusterSettings.of(self), Hearer(self, self.verbose)
+        least = settings.minimums
+        drawn = self._draw(X, sample_weight, known, arrangement=arrangement, least=least)
         self._weighted = sample_weight is not None
         doing = (0.85, CHOOSING) if self.n_clusters == "auto" else (0.6, TRAINING)
         with part(*doing):
-            training = self._grow_if_asked(self._choose_n_clusters(drawn))
+            training, drawn = self._choose_n_clusters(drawn, settings, hearer)
+            training = self._grow_if_asked(training, settings, hearer)
         with part(0.8, CLUSTERING):
             clustering, members = self._cluster(training, arrangement)
-        followed = None if like is None else follow_model(self, like, X, clustering)
+        followed = None
+        if like is not None:
+            now = to_numpy(self._compute("placement", X))
+            followed = follow_model(self, like, X, now, clustering)
         if followed is not None:
             clustering = followed.clustering
             self._centers = clustering.centers
@@ -453,7 +407,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             self.matches_, self.cluster_names_ = followed.matches, followed.names
         if members is not None:
             self._name_known(members, clustering)
-        self._place(training.drawn, clustering, restorer(plain_table(X)))
+        self._place(drawn, clustering, restorer(plain_table(X)))
         if arrangement is not None:
             self._arrangement = arrangement
         return self
@@ -670,7 +624,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         [[0, 2], [1]]
         """
         check_is_fitted(self)
-        return MergedClusters(self, groups, names)
+        return MergedClusters(self, groups, names, self._compute_rows)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute how clearly rows lie in their clusters: a simplified silhouette.
@@ -781,12 +735,24 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
     def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
         """Compute something of blocks, when it is asked for."""
-        return compute_blocks(name, self._fitted, self._checked(rows))
+        return compute_blocks(name, self._fitted, checked_blocks(self, rows))
 
-    def _checked(self, rows: BlockedRows) -> BlockedRows:
-        """Check that blocks hold the columns of the fit."""
-        validate_data(self, rows.template, reset=False, skip_check_array=True)
-        return rows.with_categories(self._categories)
+    @property
+    def state_(self) -> ClusterState:
+        """What other functions of pckid read of the fit; it may change with any version."""
+        known, kernel = vars(self), super().state_
+        return ClusterState(
+            kernel.kernel,
+            kernel.columns,
+            kernel.factors,
+            self._fitted,
+            known.get("_summary"),
+            known.get("_own_scores"),
+            known.get("_cluster_sizes"),
+            known.get("_n_filled"),
+            known.get("_arrangement"),
+            known.get("_weighted", True),
+        )
 
     @property
     def cluster_names_(self) -> list[str | None]:
@@ -810,49 +776,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             groups,
         )
 
-    @property
-    def _fitted_to_own_rows(self) -> FittedClusters:
-        """All that rows of the fit need that come in blocks: scores of some of them are known."""
-        return self._fitted._replace(own_scores=getattr(self, "_own_scores", None))
-
-    def _sampling_minimums(self) -> dict[str, int]:
-        """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
-        least, distinct = 2, MIN_DISTINCT
-        if self.n_clusters != "auto":
-            least = distinct = int(self.n_clusters)
-        landmarks = self.n_landmarks or 0
-        return {"n_clusters": least, "n_landmarks": landmarks, "least_distinct": max(2, distinct)}
-
-    def _clustering(self, n_clusters: int) -> dict[str, Any]:
-        """Return how the rows of a sample are embedded and clustered."""
-        return {
-            "embedding": self.embedding,
-            "n_landmarks": max(self.n_landmarks or _MAX_LANDMARKS, n_clusters),
-            "n_init": self.kmeans_n_init,
-            "jobs": n_threads(self.n_jobs),
-        }
-
-    def _recluster(self, X: np.ndarray, numbers: Sequence[int]) -> list[np.ndarray]:
-        """Cluster the rows of the fit into other numbers of clusters, by its ensemble.
-
-        Categories are numbers in X (n_samples, n_features), and each row has a cluster; no row may
-        have had a weight or a known group, and there are no more rows than a fit learns from. The
-        labels (n_samples,) for each of the `numbers`, ascending, are those of a fit with that
-        number and the same seed, which is that of the run that was taken.
-        """
-        seed = self.random_state if isinstance(self.random_state, Integral) else 0
-        same = with_few_mixtures(self, dtype=self.dtype, random_state=seed)
-        with ignore_warnings():  # the fit has raised them
-            logs = logs_as_scaled(X, self._kernel.scaling)
-            drawn = same._draw(
-                asarray_like(logs, self._kernel.scaling.center), **same._sampling_minimums()
-            )
-        if hasattr(self, "choice_"):
-            run = self.choice_.runs[self.choice_.number]
-            drawn = drawn.by_seed(run.seed).without(self.choice_.ignored)
-        return recluster(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
-
-    def _choose_n_clusters(self, drawn: FitInput) -> Training:
+    def _choose_n_clusters(
+        self, drawn: FitInput, settings: ClusterSettings, hearer: Hearer
+    ) -> tuple[Training, FitInput]:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
         Groups that are known to be there are clusters, whatever the table says.
@@ -863,27 +789,30 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             check_known(members, drawn.sample.n_rows, self.n_clusters)
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
-            return self._train(drawn)
-        found = decide_by_runs(self, drawn, self.n_runs, DecisionPlan(grows=self.n_runs == 1))
-        self.choice_, training = found.choice, found.training
+            return train(drawn.sample, settings, hearer=hearer), drawn
+        plan = DecisionPlan(grows=self.n_runs == 1)
+        found = decide_by_runs(drawn, settings, self.n_runs, plan, hearer)
+        self.choice_ = found.choice
         at_least = 0 if members is None else len(members.counts)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
         ignored = [column_name(self, j) for j in self.choice_.ignored]
-        warn_ignored(ignored, training.drawn.sample.n_empty - n_empty)
-        return training
+        warn_ignored(ignored, found.drawn.sample.n_empty - n_empty)
+        return found.training, found.drawn
 
-    def _grow_if_asked(self, training: Training) -> Training:
+    def _grow_if_asked(
+        self, training: Training, settings: ClusterSettings, hearer: Hearer
+    ) -> Training:
         """Take as many starts as were asked for; "auto": as many as steady clusters take."""
         if not isinstance(self.n_inits, str):
             return training.first(self.n_inits)
         return grow_until_steady(
             training,
-            lambda before, n_inits: self._train(before.drawn, n_inits, before),
-            self._n_starts,
+            lambda before, n_inits: train(before.sample, settings, n_inits, before, hearer),
+            settings.n_starts,
             self.n_clusters_,
             self.embedding,
-            n_threads(self.n_jobs),
+            settings.jobs,
         )
 
     def _cluster(
@@ -893,7 +822,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
 
         Returned with the known rows that have something observed.
         """
-        self._kernel, sample = training.kernel, training.drawn.sample
+        self._kernel, sample = training.kernel, training.sample
         self._n_filled = sample.n_rows - sample.n_empty
         members, known = sample.members, None
         if members is not None:
@@ -905,7 +834,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         found = cluster_sample(
             training,
             self.n_clusters_,
-            **self._clustering(self.n_clusters_),
+            **ClusterSettings.of(self).clustering(self.n_clusters_),
             known=known,
             groups=groups,
         )
@@ -940,7 +869,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         if rows.lazy:
             results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
-            own = self._fitted_to_own_rows, self._checked(rows)
+            own = self._fitted._replace(own_scores=self._own_scores), checked_blocks(self, rows)
             (self.outlier_score_,) = compute_blocks("outlier_score", *own)
 
     def _locate(
@@ -993,3 +922,96 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     def _project(self, table: StandardisedRows) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""
         return project(self._kernel, self._projection, table, n_threads(self.n_jobs))
+
+
+def choose_n_clusters(
+    estimator: EnsembleEstimator,
+    X: Any,
+    *,
+    max_clusters: int = MAX_CLUSTERS,
+    sample_weight: Any = None,
+    positions: Any = None,
+    groups: Any = None,
+) -> Choice:
+    """Score every number of clusters by how far the kernel's spectrum drops after it.
+
+    Parameters
+    ----------
+    estimator : PCKID or ProbabilisticClusterKernel
+        Ensembles are trained with its parameters; the estimator stays as it is.
+    X : array-like of shape (n_samples, n_features)
+        Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
+    max_clusters : int, default=40
+        The largest candidate; never more than there are rows, less one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts, as in `PCKID.fit`.
+    positions, groups : array-like, str or sequence of str, default=None
+        Where rows are, and which of them belong together, as in `PCKID.fit`.
+
+    Returns
+    -------
+    choice : Choice
+        `pckid.plots.ChoiceDisplay` draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, choose_n_clusters
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(90, 3)) + 6 * np.eye(3)[np.arange(90) % 3]
+    >>> X[::7, 1] = np.nan
+    >>> found = choose_n_clusters(PCKID(random_state=0), X)
+    >>> found.n_clusters
+    3
+    """
+    if max_clusters < 2:
+        raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
+    model = clone(estimator)
+    X, arrangement, _ = split_arrangement(X, positions, groups)
+    drawn = model._draw(X, sample_weight, arrangement=arrangement)
+    settings = ClusterSettings.of(model)
+    if not isinstance(model, PCKID):
+        settings = settings.replace(kmeans_n_init=_N_STARTS)
+    plan = DecisionPlan(max_clusters=max_clusters)
+    return decide_by_runs(
+        drawn, settings, settings.n_runs, plan, Hearer(model, model.verbose)
+    ).choice
+
+
+def cluster_into_others(model: PCKID, X: np.ndarray, numbers: Sequence[int]) -> list[np.ndarray]:
+    """Cluster the rows of a fit into other numbers of clusters, by its ensemble.
+
+    Categories are numbers in X (n_samples, n_features), and each row has a cluster; no row may have
+    had a weight or a known group, and there are no more rows than a fit learns from. The labels
+    (n_samples,) for each of the `numbers`, ascending, are those of a fit with that number and the
+    same seed, which is that of the run that was taken.
+    """
+    seed = model.random_state if isinstance(model.random_state, Integral) else 0
+    small, kernel = of_fitted(model), model._kernel
+    settings = small.few(seed, dtype=model.dtype)
+    with ignore_warnings():  # the fit has raised them
+        logs = asarray_like(logs_as_scaled(X, kernel.scaling), kernel.scaling.center)
+        drawn = draw_matrix(logs, small, settings, settings.minimums)
+    if hasattr(model, "choice_"):
+        run = model.choice_.runs[model.choice_.number]
+        drawn = drawn.by_seed(run.seed).without(model.choice_.ignored)
+    how = ClusterSettings.of(model).clustering(numbers[-1])
+    return recluster(kernel, drawn.sample, numbers, **how)
+
+
+def restore_clusters(model: PCKID, state: ClusterState) -> None:
+    """Give an estimator the fitted state of clusters, as from a file."""
+    restore_kernel(model, KernelState(state.kernel, state.columns, state.factors))
+    clusters, model._position_columns = state.clusters, state.columns.positions
+    model._projection, model.eigenvalues_ = clusters.projection, clusters.projection.eigenvalues
+    model._centers = model.cluster_centers_ = clusters.centers
+    model._inverse_temperature = clusters.inverse_temperature
+    model._score_scale, model._summary = clusters.score_scale, state.summary
+    model.n_clusters_ = model._n_features_out = clusters.centers.shape[0]
+    if state.cluster_sizes is not None:
+        keep_cluster_sizes(model, state.cluster_sizes)
+
+
+def keep_cluster_sizes(model: PCKID, sizes: Sequence[int]) -> None:
+    """Keep how many rows each cluster has, where `labels_` does not tell."""
+    model._cluster_sizes = list(sizes)

@@ -205,7 +205,7 @@ def explain(
     rows = np.sort(sample_by_cluster(labels, max_rows))
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
-    closeness = mean_kernel(estimator._kernel, table, labels[rows], n_clusters, jobs)
+    closeness = mean_kernel(estimator.state_.kernel, table, labels[rows], n_clusters, jobs)
     has_groups = assessment is None or assessment.has_groups is not False
     clusters = []
     for number, (features, nearest) in enumerate(name_differences(estimator, values, labels)):
@@ -264,7 +264,7 @@ def nest_clusters(
     rows = np.sort(sample_by_cluster(labels, max_rows))
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     numbers = range(2, min(max_clusters, len(rows)) + 1)
-    found = cluster_by_numbers(estimator._kernel, estimator.embedding, table, numbers, jobs)
+    found = cluster_by_numbers(estimator.state_.kernel, estimator.embedding, table, numbers, jobs)
     if estimator.n_clusters_ in numbers:
         found[estimator.n_clusters_ - 2] = labels[rows]
     return Nesting(nest(found), rows, np.stack(found))
@@ -302,10 +302,12 @@ def cluster_tree(estimator: Any, X: Any, *, max_rows: int = MAX_ROWS) -> Cluster
     """
     values = read_rows(estimator, X)
     table = standardised_rows(estimator, values)
-    labels = to_numpy(assign(estimator._project(table), table, estimator._fitted).labels)
+    state, jobs = estimator.state_, n_threads(estimator.n_jobs)
+    points = project(state.kernel, state.clusters.projection, table, jobs)
+    labels = to_numpy(assign(points, table, state.clusters).labels)
     rows, n_clusters = np.sort(sample_by_cluster(labels, max_rows)), estimator.n_clusters_
-    some, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
-    closeness = mean_kernel(estimator._kernel, some, labels[rows], n_clusters, jobs)
+    some = standardised_rows(estimator, values[rows])
+    closeness = mean_kernel(state.kernel, some, labels[rows], n_clusters, jobs)
     member = labels[rows][:, None] == np.arange(n_clusters)
     likeness = member.T @ closeness / np.maximum(member.sum(axis=0), 1)[:, None]
     return grow_tree(likeness, estimator.cluster_names_)

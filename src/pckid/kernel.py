@@ -6,10 +6,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, namespace, restorer
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import TRAINING, part
+from pckid._utils.progress import TRAINING, Hearer, part
 from pckid._utils.sklearn_compat import fit_context, with_callbacks
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
+from pckid.ensemble.settings import EnsembleSettings
+from pckid.ensemble.training import train
 from pckid.input.validation import all_or_nothing
 from pckid.say.progress import shows_progress
 
@@ -111,7 +113,8 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
             The fitted estimator.
         """
         with part(1.0, TRAINING):
-            self._kernel = self._train(self._draw(X, sample_weight)).kernel
+            sample, hearer = self._draw(X, sample_weight).sample, Hearer(self, self.verbose)
+            self._kernel = train(sample, EnsembleSettings.of(self), hearer=hearer).kernel
         self.n_iter_ = self.max_iter
         self._n_features_out = self._kernel.ensemble.n_columns
         return self

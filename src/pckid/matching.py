@@ -23,7 +23,7 @@ from pckid.input.columns import as_frame
 from pckid.input.table import logs_as_scaled
 from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning, ignore_warnings
-from pckid.significance.ensemble import cluster_some
+from pckid.significance.ensemble import cluster_some, of_fitted
 from pckid.significance.new_rows import compare_rows
 from pckid.significance.stability import resample_clusters
 from pckid.spectral.clustering import ClusteredSample
@@ -163,19 +163,20 @@ class Followed(NamedTuple):
     names: list[str | None]  # of the clusters
 
 
-def follow_model(estimator: Any, earlier: Any, X: Any, clustering: ClusteredSample) -> Followed:
+def follow_model(
+    estimator: Any, earlier: Any, X: Any, now: np.ndarray, clustering: ClusteredSample
+) -> Followed:
     """Number the clusters of a fit as an earlier model's where they match, and name them alike.
 
     The `estimator` has clusters, but its rows have no labels yet. The rows of `X` (n_samples,
-    n_features) are placed by both models.
+    n_features) are placed by both models, by the later one in the clusters `now` (n_samples,).
     """
     check_earlier(earlier, X)
     before, confidence, scores = place_by(earlier, X)
-    now = to_numpy(estimator._compute("placement", X))
     k_before, k_now = earlier.n_clusters_, estimator.n_clusters_
     flows = cross_count(before, now, k_before, k_now)
     pairs = match_clusters(flows)
-    sizes = to_numpy(earlier._summary.clusters).astype(np.float64)
+    sizes = to_numpy(earlier.state_.summary.clusters).astype(np.float64)
     far = np.array([np.nanmean(np.append(scores[now == n] > _FAR, 0)) for n in range(k_now)])
     changes = find_changes(flows, pairs, sizes, far >= _MIN_FAR_SHARE)
     if any(each.kind != "stayed" for each in changes):
@@ -205,7 +206,7 @@ def follow_model(estimator: Any, earlier: Any, X: Any, clustering: ClusteredSamp
 def check_earlier(earlier: Any, X: Any) -> None:
     """Raise unless an earlier model can place the rows of X in the units that it knows."""
     check_is_fitted(earlier)
-    if not hasattr(earlier, "_summary"):
+    if not hasattr(earlier, "cluster_centers_"):
         raise TypeError(f"like takes a fitted PCKID, not a {type(earlier).__name__}.")
     if blocked(X) is not None:
         raise ValueError("like needs a table in memory, but X comes in blocks.")
@@ -415,8 +416,8 @@ def _judge_chance(
     clustered = np.flatnonzero((before >= 0) & (now >= 0))
     rows = some_rows(clustered, MAX_ROWS)
     values = to_numpy(validate_table(estimator, X, reset=False))[rows].astype(np.float64)
-    values = logs_as_scaled(values, estimator._kernel.scaling)
-    labels_of = partial(cluster_some, estimator, values, k_now)
+    values = logs_as_scaled(values, estimator.state_.kernel.scaling)
+    labels_of = partial(cluster_some, of_fitted(estimator), values, k_now)
     third = max(len(values) // 3, min(len(values), 2 * k_now))
     jobs = n_threads(estimator.n_jobs)
     with ignore_warnings():  # the fit itself has raised them

@@ -21,13 +21,13 @@ from scipy.linalg import eigh
 
 from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
-from pckid._utils.parallel import blas_threads, n_threads
-from pckid._utils.progress import part
+from pckid._utils.parallel import blas_threads
+from pckid._utils.progress import NOBODY, Hearer, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import Stream, generator, some_rows
-from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
 from pckid.ensemble.members import Ensemble
+from pckid.ensemble.training import FitInput, Training, train
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import logs_as_scaled, take
 from pckid.input.warnings import ignore_warnings
@@ -41,16 +41,16 @@ from pckid.significance.comparison import (
     compare_with_null_tables,
     rows_to_compare,
 )
-from pckid.significance.ensemble import small_kernel
+from pckid.significance.ensemble import SmallEnsembles, small_kernel
 from pckid.significance.gaps import find_gaps
 from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units, near_one
 from pckid.spectral.clustering import cluster_points
 from pckid.spectral.embedding import fit_embedding
+from pckid.spectral.settings import ClusterSettings
 
 MAX_CLUSTERS = 40
-MIN_DISTINCT = 16  # equal rows of a table whose k is chosen are merged if so many are left
 MAX_ROWS = 1000
 NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on the choosing halves
 # The ensemble that k is chosen by grows to four times the estimator's starts, but not beyond forty.
@@ -114,8 +114,9 @@ class Choice(NamedTuple):
 
 
 def choose_or_none(
-    estimator: EnsembleEstimator,
     drawn: FitInput,
+    settings: ClusterSettings,
+    small: SmallEnsembles,
     max_clusters: int = MAX_CLUSTERS,
     n_null: int | None = None,
     n_inits: int | None = None,
@@ -123,16 +124,18 @@ def choose_or_none(
     *,
     max_null: int = MAX_NULL,
     grows: bool = False,
-) -> tuple[Choice, Training, Training]:
+    hearer: Hearer = NOBODY,
+) -> tuple[Choice, Training, FitInput, Training]:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
     Columns that show no groups are left out, and the ensemble is trained again without them, see
     `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
-    the columns that count, of `n_inits` starts, or the estimator's, and with that of all columns.
-    One that `grows` is doubled up to four times, until random halves of it all choose one number.
+    the columns that count, of `n_inits` starts, or as many as in the settings, with what it was
+    trained on, and with the ensemble of all columns. One that `grows` is doubled up to four times,
+    until random halves of it all choose one number.
     """
-    jobs = n_threads(estimator.n_jobs)
-    fewest = n_starts = n_inits or estimator._n_starts
+    jobs, whole = settings.jobs, drawn
+    fewest = n_starts = n_inits or settings.n_starts
     most = max(fewest, min(_TIMES_STARTS * fewest, _MAX_STARTS)) if grows else fewest
     n_halves = _N_HALVES if grows else 0
     all_columns = before = compared = None
@@ -141,12 +144,11 @@ def choose_or_none(
         levels = levels.in_wide_tables()
     while True:
         with part(0.2):
-            training = estimator._train(drawn, n_starts, before)
+            training = train(drawn.sample, settings, n_starts, before, hearer)
         all_columns = all_columns or training
-        kernel, drawn = training.kernel, training.drawn
         how = jobs, max_clusters, n_halves
-        choice, rows, points, are_agreed = choose_by_kernel(kernel, drawn.sample, *how)
-        units, points = rows_as_given(estimator, drawn.sample, rows, points)
+        choice, rows, points, are_agreed = choose_by_kernel(training.kernel, drawn.sample, *how)
+        units, points = rows_as_given(small, drawn.sample, rows, points)
         with blas_threads(1):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
             labels = cluster_points(points[:, : choice.n_clusters], rng)
@@ -165,19 +167,19 @@ def choose_or_none(
         choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
         # Once: it does not depend on the number of starts.
         if compared is None:
-            compared = _compare_sample(
-                estimator, choice, drawn, all_columns, jobs, n_null, levels, max_null
-            )
+            samples = drawn.sample, whole.sample
+            how_many = n_null, levels, max_null
+            compared = _compare_sample(small, choice, samples, jobs, *how_many)
         choice = choice._replace(compared=compared)
         if compared is not None and (compared.p_value > levels.structure or compared.is_endless):
-            return choice._replace(n_clusters=1, ignored=()), all_columns, all_columns
+            return choice._replace(n_clusters=1, ignored=()), all_columns, whole, all_columns
         if are_agreed or n_starts >= most:
-            return choice, training, all_columns
+            return choice, training, drawn, all_columns
         n_starts, before = min(2 * n_starts, most), training
 
 
 def rows_as_given(
-    estimator: EnsembleEstimator, sample: Sample, drawn: np.ndarray, points: Array
+    small: SmallEnsembles, sample: Sample, drawn: np.ndarray, points: Array
 ) -> tuple[Units, Array]:
     """Take at most 1,000 rows as they were given: what they are judged by, and their coordinates.
 
@@ -191,23 +193,25 @@ def rows_as_given(
     rows = some_rows(rows, MAX_ROWS, generator(sample.entropy, Stream.N_CLUSTERS, 1))
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     X = logs_as_scaled(X, sample.scaling)
-    judged = find_judged(estimator, sample.scaling, X)
+    judged = find_judged(small, sample.scaling, X)
     return find_units(near_one(judged.values), judged.categorical), take_along(points, index[rows])
 
 
 def _compare_sample(
-    estimator: EnsembleEstimator,
+    small: SmallEnsembles,
     choice: Choice,
-    drawn: FitInput,
-    all_columns: Training,
+    samples: tuple[Sample, Sample],
     jobs: int,
     n_null: int | None,
     levels: Levels,
     max_null: int,
 ) -> Comparison | None:
-    """Compare the sample of a fit with tables without groups; None where it is too small."""
+    """Compare the sample of a fit with tables without groups; None where it is too small.
+
+    There are two, `samples` of the columns that count and of all columns.
+    """
     # Columns that are nearly constant may be constant in null tables: then all columns are kept.
-    for sample in (drawn.sample, all_columns.drawn.sample):
+    for sample in samples:
         n_distinct = len(merge_duplicates(sample.table, None, least=1).rows)
         if n_distinct >= MIN_ROWS or not choice.ignored:
             break
@@ -224,9 +228,9 @@ def _compare_sample(
         return None
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     values = logs_as_scaled(values, sample.scaling)
-    judged = find_judged(estimator, sample.scaling, values, normal=True)
+    judged = find_judged(small, sample.scaling, values, normal=True)
     values, _ = in_reach(judged.values)
-    kernel_of = partial(small_kernel, judged.estimator)
+    kernel_of = partial(small_kernel, judged.small)
     how = judged.categorical, kernel_of, sample.entropy, jobs
     with ignore_warnings():  # of the table itself they were raised
         more = n_null, levels.structure, arrangement

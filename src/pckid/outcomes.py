@@ -359,7 +359,7 @@ or (n_samples, n_outcomes)
     X, arrangement, _ = split_arrangement(X, positions, groups)
     labels = to_numpy(flatten(model.predict(X)))
     if arrangement is None and keeps_labels(model) and np.array_equal(labels, own_labels(model)):
-        arrangement = getattr(model, "_arrangement", None)
+        arrangement = model.state_.arrangement
     read = read_outcomes(X, outcomes, len(labels))
     rng, placed = np.random.default_rng(random_state), np.flatnonzero(labels >= 0)
     if len(placed) < 2:

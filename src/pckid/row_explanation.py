@@ -238,7 +238,7 @@ def explain_values(
     Of the rows (n_samples, n_features), as from `read_rows`, which have `titles`, those at the
     places (n_wanted,).
     """
-    given, fitted, jobs = values[places], estimator._fitted, n_threads(estimator.n_jobs)
+    given, fitted, jobs = values[places], estimator.state_.clusters, n_threads(estimator.n_jobs)
     if not len(given):
         return RowExplanations([])
     used, names = fitted.kernel.scaling.used, feature_names(estimator)
@@ -267,7 +267,7 @@ def explain_values(
 
 def _read_cell(estimator: Any, value: float, column: int) -> Any:
     """Return what a cell holds: a number, or the category that a number stands for."""
-    known = estimator._categories.get(column)
+    known = estimator.state_.columns.categories.get(column)
     return float(value) if known is None else known[int(value)]
 
 

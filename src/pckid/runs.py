@@ -8,7 +8,6 @@ least six of seven come to. `docs/guide/choosing-k.md` tells how often seeds the
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -16,33 +15,31 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from pckid._utils.arrays import asarray_like, is_host, take_along, to_numpy
-from pckid._utils.parallel import n_threads
-from pckid._utils.progress import part, parts
+from pckid._utils.progress import NOBODY, Hearer, part, parts
 from pckid._utils.seeds import Stream, generator, seed_of_run, some_rows
-from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
-from pckid.input.arrangement import Arrangement, split_arrangement
+from pckid.ensemble.training import FitInput, Training
+from pckid.input.arrangement import Arrangement
 from pckid.input.sample import MAX_COMPARED, Sample
 from pckid.input.table import logs_as_scaled, take
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_or_none
-from pckid.significance.agreement import N_RUNS, Run, count_further, find_most_agreeing
+from pckid.significance.agreement import Run, count_further, find_most_agreeing
 from pckid.significance.by_scores import Judged, find_judged
 from pckid.significance.coarser import Divide, Separation, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, rows_to_compare
 from pckid.significance.dependence import describe_dependence
-from pckid.significance.ensemble import cluster_some, with_few_mixtures
+from pckid.significance.ensemble import SmallEnsembles, cluster_some, draw_matrix, of_fit
 from pckid.significance.gaps import find_gaps
 from pckid.significance.levels import LEVELS, MAX_JUDGED, Levels, find_answer
 from pckid.significance.null_gaps import find_null_gaps
 from pckid.significance.null_tables import find_dependence, fit_null_model
 from pckid.significance.units import find_units, near_one
 from pckid.spectral.clustering import cluster_by_numbers, recluster
+from pckid.spectral.settings import ClusterSettings
 
 # Null tables of a run are no more than these, where there are several runs.
 MAX_NULL_OF_RUN = 36
-_N_STARTS = 20  # of k-means, for an estimator that has no number of its own
 
 
 class DecisionPlan(NamedTuple):
@@ -64,6 +61,7 @@ class Decision(NamedTuple):
     choice: Choice
     separation: Separation | None  # None where no gaps were looked for
     training: Training  # of the columns that count
+    drawn: FitInput  # what this was trained on
     rows: np.ndarray  # (n_judged,), of the whole table, by which it is compared with other runs
     labels: np.ndarray  # (n_judged,)
 
@@ -74,57 +72,8 @@ Decide = Callable[..., Decision]
 GapsOf = Callable[[Choice], Separation | None]
 
 
-def choose_n_clusters(
-    estimator: EnsembleEstimator,
-    X: Any,
-    *,
-    max_clusters: int = MAX_CLUSTERS,
-    sample_weight: Any = None,
-    positions: Any = None,
-    groups: Any = None,
-) -> Choice:
-    """Score every number of clusters by how far the kernel's spectrum drops after it.
-
-    Parameters
-    ----------
-    estimator : PCKID or ProbabilisticClusterKernel
-        Ensembles are trained with its parameters; the estimator stays as it is.
-    X : array-like of shape (n_samples, n_features)
-        Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
-    max_clusters : int, default=40
-        The largest candidate; never more than there are rows, less one.
-    sample_weight : array-like of shape (n_samples,), default=None
-        How much each row counts, as in `PCKID.fit`.
-    positions, groups : array-like, str or sequence of str, default=None
-        Where rows are, and which of them belong together, as in `PCKID.fit`.
-
-    Returns
-    -------
-    choice : Choice
-        `pckid.plots.ChoiceDisplay` draws it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pckid import PCKID, choose_n_clusters
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(90, 3)) + 6 * np.eye(3)[np.arange(90) % 3]
-    >>> X[::7, 1] = np.nan
-    >>> found = choose_n_clusters(PCKID(random_state=0), X)
-    >>> found.n_clusters
-    3
-    """
-    if max_clusters < 2:
-        raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
-    model = clone(estimator)
-    X, arrangement, _ = split_arrangement(X, positions, groups)
-    drawn = model._draw(X, sample_weight, arrangement=arrangement)
-    n_runs = getattr(model, "n_runs", N_RUNS)
-    return decide_by_runs(model, drawn, n_runs, DecisionPlan(max_clusters=max_clusters)).choice
-
-
 def judge_rows(
-    estimator: EnsembleEstimator,
+    small: SmallEnsembles,
     X: np.ndarray,
     seed: int,
     jobs: int,
@@ -137,7 +86,8 @@ def judge_rows(
 
     Parameters
     ----------
-    estimator : fitted PCKID
+    small : SmallEnsembles
+        Of a fit.
     X : ndarray of shape (n_samples, n_features)
         Its rows, categories as numbers, logarithms taken.
     seed, jobs, n_runs : int
@@ -145,42 +95,44 @@ def judge_rows(
     arrangement : Arrangement or None
         Of the rows.
     gaps_of : callable or None
-        Looks for gaps between the estimator's own clusters, which are those of the first run.
+        Looks for gaps between the fit's own clusters, which are those of the first run.
     """
-    own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
-    model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
-    drawn = model._draw(X, **model._sampling_minimums(), arrangement=arrangement)
-    plan = plan._replace(n_inits=estimator._n_starts)
-    return decide_by_runs(model, drawn, n_runs, plan, gaps_of)
+    own = {name: getattr(small.settings, name) for name in ("n_inits", "n_sizes", "dtype")}
+    settings = small.few(seed, **own, n_clusters="auto", n_jobs=jobs)
+    drawn = draw_matrix(X, small, settings, settings.minimums, arrangement)
+    plan = plan._replace(n_inits=settings.n_starts)
+    return decide_by_runs(drawn, settings, n_runs, plan, gaps_of=gaps_of)
 
 
 def decide_by_runs(
-    estimator: EnsembleEstimator,
     drawn: FitInput,
+    settings: ClusterSettings,
     n_runs: int,
     plan: DecisionPlan,
+    hearer: Hearer = NOBODY,
     gaps_of: GapsOf | None = None,
 ) -> Decision:
     """Decide `n_runs` times, and more often where runs disagree; take the most agreeing run.
 
-    Where the number of clusters is given, the first run is taken: these clusters are the
-    estimator's own. The choice has all runs.
+    Where the number of clusters is given, the first run is taken: these clusters are the fit's
+    own. The choice has all runs. `hearer` hears of the first run.
     """
-    jobs = n_threads(estimator.n_jobs)
+    jobs, small = settings.jobs, of_fit(drawn, settings)
     if n_runs > 1:
         plan = plan._replace(max_null=MAX_NULL_OF_RUN)
-    quiet = _without_words(estimator)
+    quiet = settings
 
     def decide_one(number: int, own_part: Any) -> Decision:
-        who, own_gaps = (quiet, None) if number else (estimator, gaps_of)
         with own_part:
-            return decide(who, drawn, number, plan, own_gaps)
+            if number:
+                return decide(drawn, quiet, small, number, plan)
+            return decide(drawn, settings, small, number, plan, hearer, gaps_of)
 
     at_once = jobs if is_host(drawn.sample.table.values) else 1
     found: list[Decision] = []
     while further := count_further([each.run.answer for each in found], n_runs):
         numbers = range(len(found), len(found) + further)
-        quiet.n_jobs = max(1, jobs // min(at_once, further))
+        quiet = settings.replace(n_jobs=max(1, jobs // min(at_once, further)))
         # Others are seldom needed.
         each_part = parts(0.9, further)
         found += _call_each(decide_one, [*zip(numbers, each_part, strict=True)], at_once)
@@ -206,20 +158,13 @@ def _call_each(decide_one: Decide, tasks: Sequence[tuple], jobs: int) -> list[De
         pool.shutdown(cancel_futures=True)
 
 
-def _without_words(estimator: EnsembleEstimator) -> Any:
-    """Copy an estimator that is being fitted: the copy tells nobody of its progress."""
-    quiet: Any = copy.copy(estimator)
-    quiet.verbose = 0
-    for name in ("_skl_callbacks", "_callback_fit_ctx"):
-        quiet.__dict__.pop(name, None)
-    return quiet
-
-
 def decide(
-    estimator: EnsembleEstimator,
     drawn: FitInput,
+    settings: ClusterSettings,
+    small: SmallEnsembles,
     number: int,
     plan: DecisionPlan,
+    hearer: Hearer = NOBODY,
     gaps_of: GapsOf | None = None,
 ) -> Decision:
     """Make one whole decision on a table by the seed of a run.
@@ -233,25 +178,25 @@ def decide(
     how = plan.max_clusters, plan.n_null, plan.n_inits, levels
     if drawn.sample.scaling.factors is not None:
         levels = levels.in_wide_tables()
+    more: dict[str, Any] = {"max_null": plan.max_null, "grows": plan.grows, "hearer": hearer}
     with part(0.8):
-        choice, training, whole = choose_or_none(
-            estimator, drawn, *how, max_null=plan.max_null, grows=plan.grows
-        )
+        choice, training, drawn, whole = choose_or_none(drawn, settings, small, *how, **more)
     by, k = (training, choice.n_clusters) if given is None else (whole, given)
     p_value, separation = _tested(choice), None
-    rows = _draw_judged(by.drawn.sample, base)
+    sample = by.sample
+    rows = _draw_judged(sample, base)
     labels = np.zeros(len(rows), dtype=np.int64)
     is_clear = p_value is not None and p_value <= levels.structure
     if k > 1 and gaps_of is not None:
         separation = gaps_of(choice)
     elif k > 1 and (is_clear or given is None):
-        labels = _label(estimator, by, k, rows)
+        labels = _label(settings, by, k, rows)
         if is_clear:
-            separation = _find_gaps_in_sample(estimator, by, rows, labels, k, choice, levels)
-    run = describe_run(choice, k, separation, drawn.sample.entropy, levels)
-    sample = by.drawn.sample
+            found = rows, labels, k, choice, levels
+            separation = _find_gaps_in_sample(settings, small, by, *found)
+    run = describe_run(choice, k, separation, sample.entropy, levels)
     ids = rows if sample.origin is None else sample.origin[sample.places[rows]]
-    return Decision(run, choice, separation, training, ids, labels)
+    return Decision(run, choice, separation, training, drawn, ids, labels)
 
 
 def describe_run(
@@ -288,16 +233,11 @@ def _draw_judged(sample: Sample, seed: int) -> np.ndarray:
 
 
 def _label(
-    estimator: EnsembleEstimator, training: Training, n_clusters: int, rows: np.ndarray
+    settings: ClusterSettings, training: Training, n_clusters: int, rows: np.ndarray
 ) -> np.ndarray:
     """Cluster a sample, of a large one only the rows (n_rows,) of it; their labels (n_rows,)."""
-    sample = training.drawn.sample
-    how: dict[str, Any] = {
-        "embedding": getattr(estimator, "embedding", "random_walk"),
-        "n_init": getattr(estimator, "kmeans_n_init", _N_STARTS),
-        "n_landmarks": max(MAX_JUDGED, n_clusters),
-        "jobs": n_threads(estimator.n_jobs),
-    }
+    sample = training.sample
+    how = settings.clustering(n_clusters) | {"n_landmarks": max(MAX_JUDGED, n_clusters)}
     if sample.table.n_samples <= MAX_COMPARED:
         return recluster(training.kernel, sample, [n_clusters], **how)[0][rows]
     # None of its rows were merged.
@@ -310,7 +250,8 @@ def _label(
 
 
 def _find_gaps_in_sample(
-    estimator: EnsembleEstimator,
+    settings: ClusterSettings,
+    small: SmallEnsembles,
     training: Training,
     rows: np.ndarray,
     labels: np.ndarray,
@@ -319,7 +260,7 @@ def _find_gaps_in_sample(
     levels: Levels,
 ) -> Separation:
     """Look for gaps between clusters, `labels` (n_rows,), of some rows of a sample, as given."""
-    sample = training.drawn.sample
+    sample = training.sample
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     X = logs_as_scaled(X, sample.scaling)
     X[:, list(choice.ignored)] = np.nan
@@ -329,12 +270,11 @@ def _find_gaps_in_sample(
         found = choice.compared.correlation, choice.compared.n_effective
         if describe_dependence(*found, arrangement) is None:
             arrangement = None
-    jobs = n_threads(estimator.n_jobs)
+    jobs = settings.jobs
     some = take(sample.table, asarray_like(sample.places[rows], sample.table.values))
-    embedding = getattr(estimator, "embedding", "random_walk")
-    divide = partial(cluster_by_numbers, training.kernel, embedding, some, jobs=jobs)
+    divide = partial(cluster_by_numbers, training.kernel, settings.embedding, some, jobs=jobs)
     how = n_clusters, sample.entropy, jobs, levels, divide, arrangement
-    judged = find_judged(estimator, sample.scaling, X)
+    judged = find_judged(small, sample.scaling, X)
     return find_gaps_between(judged, labels, *how, only_if_separated=True)
 
 
@@ -374,7 +314,7 @@ def find_gaps_between(
         return Separation(find_gaps(find_units(X, categorical), labels, *how))
 
     def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
-        return cluster_some(judged.estimator, drawn, n_clusters, np.arange(len(drawn)), seed)
+        return cluster_some(judged.small, drawn, n_clusters, np.arange(len(drawn)), seed)
 
     null = find_null_gaps(model, dependence, categorical, cluster_table, n_clusters, seed, jobs)
     units = find_units(X[dependence.rows], categorical)

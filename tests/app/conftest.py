@@ -5,15 +5,10 @@ from browser import open_browser
 from running_app import running_app
 
 
-@pytest.fixture(autouse=True)
-def main_module(same_main):
-    """Leave the main module as it was, for every test."""
-
-
 @pytest.fixture(scope="package")
 def server():
     """Start the app, and see at the end that it stops."""
-    pytest.importorskip("streamlit")
+    pytest.importorskip("uvicorn")
     with running_app() as server:
         yield server
 

@@ -6,8 +6,6 @@ import io
 import pytest
 from helpers import groups
 
-pytest.importorskip("streamlit")
-
 from pckid import PCKID, load
 from pckid.exceptions import TableError, UndecidedError
 from pckid.frontends import run as runs
@@ -83,27 +81,6 @@ def test_excel_written_can_be_read_and_placed_again(result):
     placed = place_new_rows(model, sheet, False, lambda *stage: None)
     assert placed.found["cluster_sizes"] == [20, 20, 20]
     assert placed.compared.moved == []
-
-
-def test_new_rows_that_look_different_are_said_on_the_page(result):
-    from streamlit.testing.v1 import AppTest
-
-    header, *rows = result.files["clusters.csv"].decode().splitlines()
-    cells = [row.split(",") for row in rows]
-    wrong = [",".join([f"{100 * float(a or 1)}", *others]) for a, *others in cells]
-    table = Upload("new.csv", "\n".join([header, *wrong]).encode())
-    model = Upload("m.pckid", result.files["model.pckid"])
-    compared = place_new_rows(model, table, False, lambda *stage: None).compared
-    assert [c.name for c in compared.moved if c.kind == "values"] == ["a"]
-
-    def page(compared):
-        from pckid.frontends.app.new_rows import show_comparison
-
-        show_comparison(compared)
-
-    shown = AppTest.from_function(page, kwargs={"compared": compared}).run()
-    assert compared.sentence.split(":")[0] in shown.warning[0].value
-    assert shown.table[0].value["what"].tolist() == [change.label for change in compared.moved]
 
 
 def test_dates_of_either_order_are_asked_about():
@@ -271,74 +248,3 @@ def test_cells_to_measure_next_are_those_of_the_report(monkeypatch):
     expected = result.summary.next_cells.cells
     found = [(int(cell["row"]) - 1, cell["column"]) for cell in cells]
     assert found == [(cell.row, cell.column) for cell in expected]
-
-
-def test_clusters_without_new_rows_are_shown_too():
-    from streamlit.testing.v1 import AppTest
-
-    def script():
-        from pckid.frontends.app.files import show_sizes
-        from pckid.frontends.app.work import RunResult
-
-        found = {"cluster_names": ["a", None, None], "cluster_sizes": [0, 5], "n_unclustered": 2}
-        show_sizes(RunResult(found, [], {}))
-
-    shown = [(each.label, each.value) for each in AppTest.from_function(script).run().metric]
-    assert shown == [("a", "0"), ("Cluster 1", "5"), ("Cluster 2", "0"), ("No value", "2")]
-
-
-def test_names_in_the_comparison_of_new_rows_are_shown_as_they_are():
-    from streamlit.testing.v1 import AppTest
-
-    def script():
-        from types import SimpleNamespace
-
-        from pckid.frontends.app.new_rows import show_comparison
-
-        rows = [("mean of '![x](y)'", "1", "2", "1.9 to 2.1", "p < 0.001")]
-        found = {"n_rows": 9, "moved": [1], "sentence": "They moved.", "table": lambda: rows}
-        show_comparison(SimpleNamespace(**found))
-
-    shown = AppTest.from_function(script).run().table[0].value
-    assert "]\N{WORD JOINER}(" in shown.iloc[0, 0]
-
-
-def test_new_rows_go_to_the_model_of_the_page():
-    from streamlit.testing.v1 import AppTest
-
-    def script():
-        from pckid.frontends.app.kept import kept
-        from pckid.frontends.app.new_rows import ask_for_new_rows
-        from pckid.frontends.app.work import RunResult
-
-        kept()["made"] = RunResult({}, [], {"model.pckid": b"made here"})
-        ask_for_new_rows()
-
-    app = AppTest.from_function(script).run()
-    assert "these groups" in app.markdown[0].value
-    assert [each.label for each in app.get("file_uploader")] == ["The table with the new rows"]
-
-
-def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch):
-    from streamlit.testing.v1 import AppTest
-
-    def script():
-        import streamlit as st
-
-        from pckid.frontends.app.jobs import offer_job
-        from pckid.frontends.app.kept import kept
-
-        st.session_state.setdefault("started", [])
-        if st.checkbox("files are written"):
-            kept()["job"] = "writing files"
-        elif kept().get("job") == "writing files":
-            del kept()["job"]
-        offer_job("Find groups", "job", "made", False, st.session_state["started"].append, 1)
-
-    monkeypatch.setattr("pckid.frontends.app.jobs.Job", lambda work, *arguments: work(*arguments))
-    app = AppTest.from_function(script).run()
-    app.session_state["job-asked"] = True
-    app.checkbox[0].check().run()
-    assert app.session_state["started"] == []
-    app.checkbox[0].uncheck().run()
-    assert app.session_state["started"] == [1]

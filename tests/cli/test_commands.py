@@ -75,8 +75,8 @@ def test_predict_points_out_codes_for_missing(pckid, model, penguins):
     table = "\n".join([lines[0], *(",".join(row) for row in cells)])
     result = pckid("predict", model, stdin=table.encode())
     assert result.code == 0
-    doubt = result.only_told("code for missing")
-    assert (doubt.column, doubt.data["codes"]) == ("Body Mass (g)", [(-9999, 2)])
+    problem = result.only_told("code for missing")
+    assert (problem.data["codes"], problem.stops) == ({"Body Mass (g)": [(-9999, 2)]}, False)
     assert "--na-values -9999" in result.err
 
 

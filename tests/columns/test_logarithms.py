@@ -10,9 +10,8 @@ import pytest
 from helpers import SMALL, close
 
 import pckid
-from pckid import PCKID, ProbabilisticClusterKernel
+from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters
 from pckid.columns.log_number import find_shifts, slopes, take_logs, undo_logs
-from pckid.runs import choose_n_clusters
 
 NAMES = ["weight", "count", "length"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from pckid import PCKID, assess, load, next_cells, read_table, save
 from pckid.input.validation import unordered_mask
-from pckid.significance.ensemble import with_few_mixtures
+from pckid.significance.ensemble import of_fitted
 from pckid.significance.units import near_one
 
 LEVELS = ["none", "mild", "severe"]
@@ -67,9 +67,10 @@ def test_a_file_of_numbers_alone_names_none_of_the_kinds(tmp_path):
 
 
 def test_few_mixtures_take_the_columns_as_the_model_does(model):
-    few = with_few_mixtures(model)
-    assert few.count_columns == [0]
-    assert sorted(few.ordinal_columns) == [1, 2]
+    small = of_fitted(model)
+    assert list(small.roles.kinds["count"]) == [0]
+    assert np.flatnonzero(small.ordered).tolist() == [1, 2]
+    assert np.flatnonzero(small.unordered).tolist() == [4]
     # Counts have no other unit, and huge numbers have.
     X = np.array([[3.0, 2.0**120], [5.0, 2.0**121]])
     np.testing.assert_array_equal(near_one(X), [[3.0, 0.25], [5.0, 0.5]])

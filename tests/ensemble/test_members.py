@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from fitting import draw, settings_of
 from helpers import begin, close, groups, steps
 from oracles import em_step_diagonal, initial
 from scipy.stats import chisquare
@@ -12,6 +13,7 @@ from scipy.stats import chisquare
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.ensemble import members as ensemble
+from pckid.ensemble.training import plan_ensemble
 from pckid.input.table import fit_scaling, standardise, take
 from pckid.mixture.families import FAMILIES
 
@@ -38,7 +40,7 @@ def train(plan, n_threads=1, order=slice(None), table=TABLE, weights=None):
         ensemble.schedule(table, plan)[order],
         partial(ensemble.draw_subsamples, plan, len(X)),
     )
-    return ensemble.train(table, plan, draw, tasks, n_threads, lambda count: None, weights)
+    return ensemble.train_batches(table, plan, draw, tasks, n_threads, lambda count: None, weights)
 
 
 def members(plan):
@@ -240,14 +242,14 @@ class TestPlanOfAFit:
         model = PCKID.as_in_paper(2, n_inits=2, max_components=6, random_state=0).fit(X)
         shapes = [stack.log_weights.shape for stack in model._kernel.ensemble.stacks]
         assert shapes == [(2, g) for g in (2, 3, 4, 5, 6)]
-        plan = model._plan(model._draw(X).sample)
+        plan = plan_ensemble(draw(model, X).sample, settings_of(model))
         assert plan.n_rows == len(X) // 2
         drawn = [rows for g in plan.sizes for rows in ensemble.draw_subsamples(plan, len(X), g)]
         assert len({rows.tobytes() for rows in drawn}) == 10
 
     def test_what_auto_stands_for(self):
         model = PCKID(3, random_state=0)
-        plan = model._plan(model._draw(X).sample)
+        plan = plan_ensemble(draw(model, X).sample, settings_of(model))
         assert plan.sizes == (2, 4, 5, 7, 9, 11, 12, 14)  # up to 1.5 √90
         assert plan.n_rows == 45
         close(plan.floor, 0.4 * 14 ** (-2 / 4))
@@ -256,7 +258,7 @@ class TestPlanOfAFit:
 def test_progress_counts_every_mixture():
     plan, told = make_plan(), []
     draw = partial(ensemble.draw_subsamples, plan, len(X))
-    ensemble.train(TABLE, plan, draw, ensemble.schedule(TABLE, plan), 1, told.append)
+    ensemble.train_batches(TABLE, plan, draw, ensemble.schedule(TABLE, plan), 1, told.append)
     assert sum(told) == 12
 
 

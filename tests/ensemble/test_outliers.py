@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from fitting import train_on
 from helpers import SMALL, close, groups
 from scipy.stats import ks_2samp, norm
 from sklearn.metrics import roc_auc_score
@@ -109,8 +110,8 @@ def test_the_usual_deviation_of_a_value_is_a_trimmed_mean():
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["e"] = np.array(["u", "v", "w"])[np.arange(90) % 3]
     model = PCKID(3, n_inits=2, max_components=3, random_state=0, categorical_features=["e"])
-    training = model._train(model._draw(frame))
-    kernel, table = training.kernel, training.drawn.sample.table
+    training = train_on(model, frame)
+    kernel, table = training.kernel, training.sample.table
     unseen = np.ones((2 * len(kernel.ensemble.stacks), table.n_samples), dtype=bool)
     scorer, features = FeatureScorer(kernel, table), feature_matrix(kernel, table, 1)
     usual = scorer.usual_deviations(features, table, unseen, 1)
@@ -152,8 +153,8 @@ def test_scores_that_were_kept_come_back_by_what_rows_hold():
 
 
 def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them():
-    training = PCKID(3, **SMALL)._train(PCKID(3, **SMALL)._draw(X))
-    kernel, table = training.kernel, training.drawn.sample.table
+    training = train_on(PCKID(3, **SMALL), X)
+    kernel, table = training.kernel, training.sample.table
     rows = np.array([0, 7, 31, 89])
     some = take(table, rows)
     features = feature_matrix(kernel, some, 1)
@@ -172,11 +173,11 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
 
 
 def test_a_row_that_all_mixtures_learnt_from_is_scored_by_all():
-    training = PCKID(3, **SMALL)._train(PCKID(3, **SMALL)._draw(X))
+    training = train_on(PCKID(3, **SMALL), X)
     rows = np.array([0, 1])
     unseen = training.find_unseen(rows)
     unseen[:, 0] = False
-    some = take(training.drawn.sample.table, rows)
+    some = take(training.sample.table, rows)
     features = feature_matrix(training.kernel, some, 1)
     scorer = FeatureScorer(training.kernel, some)
     found = scorer.deviation(features, None, some, 1, unseen)

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from fitting import draw
 from helpers import SMALL, close, groups
 
 from pckid import PCKID, EmptyRowWarning
@@ -69,7 +70,7 @@ class TestFit:
 
         def n_learnt(**changes):
             model = PCKID(3, random_state=0, **changes)
-            return model._draw(rows, **model._sampling_minimums()).sample.table.n_samples
+            return draw(model, rows).sample.table.n_samples
 
         rows = np.random.default_rng(0).normal(size=(1200, 4))
         assert n_learnt(max_samples=60) == 120

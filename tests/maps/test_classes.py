@@ -20,7 +20,7 @@ class Model(SimpleNamespace):
     """As much of a model as classes need."""
 
     def merge(self, groups, names=None):
-        return MergedClusters(self, groups, names)
+        return MergedClusters(self, groups, names, None)
 
 
 def five():

@@ -14,6 +14,7 @@ from browser import needs_browser, open_browser
 import pckid
 from pckid import PCKID, explain_rows
 from pckid._utils.quantities import write_quantity
+from pckid.estimator import cluster_into_others
 from pckid.reporting import Background
 
 pytestmark = needs_browser
@@ -220,7 +221,7 @@ def test_a_switch_shows_one_cluster_less_and_one_more(report, fitted, table):
     for number in (2, 4):
         report.find(".numbers :checked").send_keys(Keys.LEFT)  # from the first to the last
         assert report.find(".numbers :checked").get_attribute("value") == str(number)
-        labels = fitted._recluster(table.drop(7).to_numpy(), [number])[0]
+        labels = cluster_into_others(fitted, table.drop(7).to_numpy(), [number])[0]
         sizes = np.bincount(labels).tolist()
         heads = shown_heads(report)
         assert [int(re.search(r"\n(\d+) rows", head)[1]) for head in heads] == sizes
@@ -238,7 +239,7 @@ def test_a_click_selects_a_cluster_of_the_number_that_is_shown(report, fitted, t
 
     report.find_all(".numbers label")[2].click()
     dot = report.find("#map .dots > *:last-child")
-    labels = fitted._recluster(table.drop(7).to_numpy(), [4])[0]
+    labels = cluster_into_others(fitted, table.drop(7).to_numpy(), [4])[0]
     ActionChains(report.driver).move_to_element(dot).click().perform()
     expected = int((labels == labels[-1]).sum())  # the last row is drawn last
     assert shown_rows(report) == dots(report)[0] == expected

@@ -6,6 +6,7 @@ import pytest
 
 from pckid import PCKID
 from pckid.describe.rows import to_matrix
+from pckid.estimator import cluster_into_others
 from pckid.reporting import Background, page, summarise, summary
 from pckid.reporting.other_numbers import find_other_numbers
 from pckid.reporting.payload import page_data
@@ -39,7 +40,7 @@ def test_labels_are_those_of_a_fit_with_that_number(how):
     how = {"n_clusters": 3, "random_state": 5, **QUICK, **how}
     model = PCKID(**how).fit(frame)
     k = model.n_clusters_
-    found = model._recluster(to_matrix(model, frame), [k - 1, k, k + 1])
+    found = cluster_into_others(model, to_matrix(model, frame), [k - 1, k, k + 1])
     for number, labels in zip((k - 1, k, k + 1), found, strict=True):
         again = PCKID(**{**how, "n_clusters": number}).fit(frame)
         assert np.array_equal(labels, again.labels_)
@@ -49,7 +50,9 @@ def test_without_a_seed_the_ensemble_is_the_same():
     frame, rng = mixed_table(), np.random.RandomState(0)
     model = PCKID(3, random_state=rng, **QUICK).fit(frame)
     before = rng.get_state()[1].copy()
-    assert np.array_equal(model._recluster(to_matrix(model, frame), [3])[0], model.labels_)
+    assert np.array_equal(
+        cluster_into_others(model, to_matrix(model, frame), [3])[0], model.labels_
+    )
     assert np.array_equal(rng.get_state()[1], before)
 
 
@@ -57,7 +60,9 @@ def test_sizes_sources_and_signs_are_those_of_the_rows(fitted, table):
     for other in find_other_numbers(fitted, to_matrix(fitted, table), list("abc")):
         number = len(other.profile.clusters)
         labels = np.full(150, -1)
-        labels[fitted.labels_ >= 0] = fitted._recluster(table.drop(7).to_numpy(), [number])[0]
+        labels[fitted.labels_ >= 0] = cluster_into_others(
+            fitted, table.drop(7).to_numpy(), [number]
+        )[0]
         heads = other.profile.clusters
         assert len({head.sign for head in heads}) == number
         for head in heads:

@@ -7,6 +7,7 @@ from scipy.stats import norm, skew
 
 from pckid import PCKID, assess
 from pckid.significance.by_scores import find_judged
+from pckid.significance.ensemble import of_fitted
 from pckid.significance.levels import Levels
 
 FEW = {"n_inits": 5, "random_state": 0, "n_jobs": 1}
@@ -61,16 +62,18 @@ def test_scores_of_skewed_columns_are_not_skewed():
     X = draw_cloud("lognormal", np.random.default_rng(2), n=200, d=220)
     model = PCKID(2, **FEW).fit(X)
     scaling = model._kernel.scaling
-    judged, plain = (find_judged(model, scaling, X, normal=each) for each in (True, False))
+    judged, plain = (
+        find_judged(of_fitted(model), scaling, X, normal=each) for each in (True, False)
+    )
     assert judged.values.shape == plain.values.shape == (200, model.n_factors_)
     assert not judged.categorical.any()
     assert np.abs(skew(judged.values)[:2]).max() < 0.5 < np.abs(skew(plain.values)).max()
     np.testing.assert_allclose(plain.values, model._read(X).modelled.values, atol=1e-4)
     ranks = pd.DataFrame(X).rank()
     other = norm.ppf((ranks - 0.5) / ranks.max()).astype(float)
-    same = find_judged(model, scaling, other, normal=True)
+    same = find_judged(of_fitted(model), scaling, other, normal=True)
     np.testing.assert_allclose(same.values, judged.values, atol=1e-8)
-    assert judged.estimator.n_factors is None
+    assert judged.small.factors is None
 
 
 def test_categories_are_judged_beside_scores():
@@ -80,7 +83,7 @@ def test_categories_are_judged_beside_scores():
     frame.columns = frame.columns.astype(str)
     model = PCKID(**FEW).fit(frame)
     assert model.n_clusters_ == 3
-    judged = find_judged(model, model._kernel.scaling, np.column_stack([X, y]))
+    judged = find_judged(of_fitted(model), model._kernel.scaling, np.column_stack([X, y]))
     assert judged.categorical.tolist() == [False] * model.n_factors_ + [True]
     np.testing.assert_array_equal(judged.values[:, -1], y)
 
@@ -89,18 +92,19 @@ def test_ordered_categories_are_judged_as_such():
     X, y = draw_groups(np.random.default_rng(3))
     X = np.column_stack([X, y])
     model = PCKID(3, categorical_features=[130], ordinal_columns=[130], **FEW).fit(X)
-    judged = find_judged(model, model._kernel.scaling, X)
+    judged = find_judged(of_fitted(model), model._kernel.scaling, X)
     assert not judged.categorical.any()
-    assert list(judged.estimator._ordinal) == [model.n_factors_]
+    assert np.flatnonzero(judged.small.ordered).tolist() == [model.n_factors_]
     assert assess(model, X, n_null=9, n_resamples=2).has_groups
 
 
 def test_narrow_tables_are_judged_by_their_columns():
     X = np.random.default_rng(0).normal(size=(40, 3))
     model = PCKID(2, **FEW).fit(X)
-    judged = find_judged(model, model._kernel.scaling, X)
+    small = of_fitted(model)
+    judged = find_judged(small, model._kernel.scaling, X)
     assert judged.values is X
-    assert judged.estimator is model
+    assert judged.small is small
 
 
 def test_rows_that_belong_together_are_judged_by_scores():

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from pckid import PCKID, EmptyRowWarning, IgnoredColumnsWarning
+from pckid.estimator import cluster_into_others
 from pckid.significance.single_columns import (
     cluster_distances,
     find_single_columns,
@@ -184,7 +185,7 @@ def test_labels_are_those_of_the_table_without_the_column(distance, levels):
     assert np.array_equal(coin.labels_, plain.labels_)
     assert np.array_equal(coin.predict(with_coin(X, levels, seed=5)), plain.predict(X))
     # The column is left out of other numbers of clusters, too.
-    (again,) = coin._recluster(with_coin(X, levels), [3])
+    (again,) = cluster_into_others(coin, with_coin(X, levels), [3])
     assert np.array_equal(again, coin.labels_)
 
 
@@ -233,7 +234,7 @@ def test_clusters_of_another_number_go_by_the_columns_of_the_fit():
     X = with_coin(three_groups(distance=8)[0])
     with pytest.warns(IgnoredColumnsWarning):
         model = PCKID("auto", random_state=0).fit(X)
-    same, more = model._recluster(X, [model.n_clusters_, model.n_clusters_ + 1])
+    same, more = cluster_into_others(model, X, [model.n_clusters_, model.n_clusters_ + 1])
     np.testing.assert_array_equal(same, model.labels_)
     assert more.max() == model.n_clusters_
 

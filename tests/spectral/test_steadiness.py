@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from fitting import settings_of, train_on
 
 from pckid import PCKID
+from pckid.ensemble.training import train
 from pckid.spectral import steadiness
 from pckid.spectral.steadiness import grow_until_steady, measure_agreement
 
@@ -19,7 +21,7 @@ def table(distance, n_samples=120):
 
 def trained(X, n_inits=None):
     model = PCKID(3, **HOW, n_inits=4)
-    return model, model._train(model._draw(X, **model._sampling_minimums()), n_inits)
+    return settings_of(model), train_on(model, X, n_inits)
 
 
 def test_halves_agree_on_clear_clusters_alone():
@@ -37,10 +39,9 @@ def test_a_fit_has_as_many_starts_as_it_takes(distance, n_inits):
 def test_starts_are_doubled_while_halves_disagree(monkeypatch):
     agreements = iter([0.5, 0.95])
     monkeypatch.setattr(steadiness, "measure_agreement", lambda *given: next(agreements))
-    model, training = trained(table(0))
-    grown = grow_until_steady(
-        training, lambda before, n: model._train(before.drawn, n, before), 4, 3, "random_walk", 1
-    )
+    settings, training = trained(table(0))
+    grow = lambda before, n: train(before.sample, settings, n, before)  # noqa: E731
+    grown = grow_until_steady(training, grow, 4, 3, "random_walk", 1)
     assert grown.kernel.ensemble.n_inits == 8
 
 
@@ -54,8 +55,8 @@ def test_a_number_that_is_given_stays():
 
 
 def test_mixtures_that_are_added_are_those_of_a_larger_ensemble():
-    model, training = trained(table(0))
-    grown = model._train(training.drawn, 10, training)
+    settings, training = trained(table(0))
+    grown = train(training.sample, settings, 10, training)
     _, whole = trained(table(0), 10)
     assert grown.kernel.ensemble.n_inits == 10
     for some, others in zip(

@@ -16,8 +16,6 @@ from typing import Any
 
 from browser import Browser
 
-GRID = "canvas[data-testid=data-grid-canvas]"
-
 
 @contextmanager
 def running_app() -> Iterator[SimpleNamespace]:
@@ -30,11 +28,13 @@ def running_app() -> Iterator[SimpleNamespace]:
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert process.stderr is not None
-    found = re.search(r"http://127\.0\.0\.1:(\d+) \(Ctrl-C", process.stderr.readline())
-    assert found is not None
-    port = int(found.group(1))
+    line = process.stderr.readline()
+    found = re.search(r"(http://127\.0\.0\.1:(\d+))(/[\w-]{20,}/) \(Ctrl-C", line)
+    assert found is not None, line
+    root, port, path = found.groups()
     try:
-        yield SimpleNamespace(port=port, url=f"http://127.0.0.1:{port}", pid=process.pid)
+        told = {"port": int(port), "root": root, "path": path, "url": root + path}
+        yield SimpleNamespace(**told, pid=process.pid)
     finally:
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=300)[1]
@@ -78,33 +78,37 @@ class AppPage:
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser = browser
         browser.open(url)
+        browser.run("sessionStorage.clear()")
+        browser.driver.refresh()
         self.see("Find groups in a table")
 
     def text(self) -> str:
         """Return all that is to be read."""
-        return self.browser.run("return document.body.innerText").replace("\N{WORD JOINER}", "")
+        return self.browser.run("return document.body.innerText")
 
     def see(self, text: str, seconds: float = 120) -> None:
         """Wait for a text."""
         self.browser.wait(lambda: text in self.text(), seconds)
 
-    def drop(self, path: Path, label: str = "CSV") -> None:
-        """Give a file to the uploader whose label begins so."""
-        script = """return [...document.querySelectorAll('[data-testid=stFileUploader]')]
-            .find(each => each.innerText.startsWith(arguments[0]))?.querySelector('input')"""
-        self.browser.wait(lambda: self.browser.run(script, label)).send_keys(str(path))
+    def settle(self) -> None:
+        """Wait until the page has its answer."""
+        self.browser.wait(lambda: not self.browser.find_all("[aria-busy], progress"))
+
+    def drop(self, path: Path, field: str = "table") -> None:
+        """Give a file to a field."""
+        self.browser.wait(lambda: self.browser.find_all(f"#{field}"))
+        self.browser.find(f"#{field}").send_keys(str(path))
 
     def click(self, text: str, selector: str = "button") -> None:
-        """Click what ends with the text, or begins so, and can be clicked."""
+        """Click what begins with the text and can be clicked."""
         from selenium.common.exceptions import (
             ElementClickInterceptedException,
             StaleElementReferenceException,
         )
 
         script = """return [...document.querySelectorAll(arguments[0])].find(each =>
-            (each.innerText.trim().endsWith(arguments[1]) ||
-            each.innerText.startsWith(arguments[1])) && !each.disabled
-            && each.offsetParent !== null)"""
+            each.innerText.trim().startsWith(arguments[1]) && !each.disabled
+            && each.checkVisibility())"""
 
         def is_clicked() -> bool:
             found = self.browser.run(script, selector, text)
@@ -120,61 +124,54 @@ class AppPage:
 
         self.browser.wait(is_clicked)
 
-    def cells(self) -> dict[str, list[str]]:
-        """Return the rows of the editor by their columns, as those who cannot see it read them."""
-        script = """const [grid] = [...document.querySelectorAll('canvas table')].slice(-1);
-            return grid && [...grid.querySelectorAll('tbody tr')].map(row =>
-            [...row.querySelectorAll('td')].map(cell => cell.innerText))"""
-        return {name: cells for name, *cells in self.browser.run(script) or []}
-
-    def edit(self, row: int, column: int, *keys: str) -> None:
-        """Go to a cell of the editor by the keyboard alone, and press keys there."""
-        from selenium.webdriver import ActionChains, Keys
-
-        self.browser.run("arguments[0].focus()", self.browser.find_all(GRID)[-1])
-        actions = ActionChains(self.browser.driver)
-        actions.key_down(Keys.CONTROL).send_keys(Keys.HOME).key_up(Keys.CONTROL)
-        for key in [Keys.ARROW_DOWN] * row + [Keys.ARROW_RIGHT] * column + list(keys):
-            actions.send_keys(key).pause(0.3 if key in keys else 0.05)
-        actions.perform()
-        self.wait_for_drawing()
-
-    def tick(self, row: int) -> None:
-        """Tick or untick a column, by its place."""
-        from selenium.webdriver import Keys
-
-        self.edit(row, 1, Keys.SPACE)
-
-    def give_role(self, row: int, role: str) -> None:
-        """Say what a column holds, by its place."""
-        from selenium.webdriver import Keys
-
-        self.edit(row, 2, Keys.ENTER, role, Keys.ENTER)
+    def answer(self, text: str) -> None:
+        """Choose an answer to a question."""
+        self.click(text, "fieldset label")
+        self.settle()
 
     def unfold(self, title: str) -> None:
         """Open what is folded."""
         self.click(title, "summary")
 
-    def download(self, text: str, name: str) -> bytes:
-        """Click a button and wait for the file; return its bytes."""
+    def tick(self, column: str) -> None:
+        """Tick or untick a column."""
+        self.browser.run("document.getElementById(arguments[0]).click()", f"use-{column}")
+        self.settle()
+
+    def give_role(self, column: str, role: str) -> None:
+        """Say what a column holds."""
+        script = """const menu = document.getElementById(arguments[0]);
+            menu.value = [...menu.options].find(each => each.text === arguments[1]).value;
+            menu.dispatchEvent(new Event("change"))"""
+        self.browser.run(script, f"role-{column}", role)
+        self.settle()
+
+    def columns(self) -> dict[str, list[str]]:
+        """Return what the page says of each column."""
+        script = """return [...document.querySelectorAll('.columns tbody tr')].map(row => [
+            row.querySelector('.name').textContent, row.querySelector('input').checked,
+            row.querySelector('select').selectedOptions[0].text,
+            ...[...row.cells].slice(3).map(cell => cell.textContent)])"""
+        return {name: cells for name, *cells in self.browser.run(script)}
+
+    def report(self) -> str:
+        """Return the text of the report."""
+        frame = self.browser.wait(lambda: self.browser.find_all("#report"), 300)[0]
+        self.browser.driver.switch_to.frame(frame)
+        text = self.browser.wait(self.text)
+        self.browser.driver.switch_to.default_content()
+        return text
+
+    def download(self, file: str, name: str) -> bytes:
+        """Click a file and wait for it; return its bytes."""
         path = self.browser.downloads / name
         path.unlink(missing_ok=True)
-        self.click(text)
+        self.browser.wait(lambda: self.browser.find_all(f"[id='get-{file}']"))
+        self.browser.find(f"[id='get-{file}']").click()
         # The browser makes the file before it has its content.
         return self.browser.wait(lambda: path.exists() and path.read_bytes())
 
     def code(self, language: str) -> str:
-        """Return what a block of code holds, as its button copies it."""
-        script = f"return document.querySelector('code.language-{language}')?.textContent"
+        """Return what a block of code holds."""
+        script = f"return document.getElementById('{language}')?.textContent"
         return self.browser.wait(lambda: self.browser.run(script))
-
-    def wait_for_drawing(self) -> None:
-        """Wait until Streamlit has drawn what the last click changed."""
-        pending = (
-            "[data-testid=stStatusWidget], [data-testid=stSkeleton], [data-testid=stSpinner], "
-            "[data-test-script-state=running], [data-stale=true]"
-        )
-        quiet = 0
-        while quiet < 4:  # A click may be on its way yet.
-            quiet = 0 if self.browser.find_all(pending) else quiet + 1
-            time.sleep(0.1)

@@ -2,19 +2,11 @@
 
 import os
 import signal
-import sys
 import time
-from types import ModuleType
 
 import pytest
 
 from pckid._utils.jobs import Job
-
-
-@pytest.fixture(autouse=True)
-def plain_main(monkeypatch):
-    """Streamlit's tests leave a main module behind whose file is gone; processes would run it."""
-    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
 def tell_twice(what, tell):

@@ -215,7 +215,7 @@ class TestCallbacks:
         def fail(*args, **kwargs):
             raise FloatingPointError("the mixtures failed")
 
-        monkeypatch.setattr("pckid.ensemble.base.train", fail)
+        monkeypatch.setattr("pckid.ensemble.training.train_batches", fail)
         listener = Listener()
         model = estimator(**PLAN).set_callbacks(listener)
         with pytest.raises(FloatingPointError):

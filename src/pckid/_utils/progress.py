@@ -7,7 +7,7 @@ has them (1.9, experimental): no other file knows that interface, which may stil
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
 from itertools import count
@@ -181,3 +181,22 @@ def training_progress(estimator: Any, n_tasks: int, what: str) -> Iterator[Advan
     yield advance
     if context is not None:
         context.call_on_fit_task_end(estimator=estimator)
+
+
+class Hearer(NamedTuple):
+    """Who hears of the mixtures that are trained: the estimator whose fit it is, or nobody."""
+
+    estimator: Any = None  # whose callbacks are told
+    verbose: int = 0
+
+    def say(self, text: str) -> None:
+        """Print what is about to be done."""
+        if self.verbose:
+            print(f"[{type(self.estimator).__name__}] {text}")
+
+    def phase(self, n_tasks: int, what: str) -> AbstractContextManager[Advance]:
+        """Open a phase of `n_tasks`; what it yields is called whenever one is done."""
+        return training_progress(self.estimator, n_tasks, what)
+
+
+NOBODY = Hearer()

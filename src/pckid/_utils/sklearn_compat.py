@@ -4,6 +4,7 @@ What changes between its versions is answered here.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
@@ -22,6 +23,11 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
+def check_parameters(estimator: Any) -> None:
+    """Raise unless an estimator's parameters are what they may be."""
+    estimator._validate_params()
+
+
 __all__ = [
     "CallbackSupportMixin",
     "Interval",
@@ -29,6 +35,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "check_n_features",
+    "check_parameters",
     "check_sample_weight",
     "fit_context",
     "with_callbacks",

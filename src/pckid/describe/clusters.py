@@ -183,7 +183,7 @@ def name_differences(
     By rows (n, n_features), categories as numbers, and their labels (n,); as `features` and
     `nearest` of `ClusterExplanation`.
     """
-    known, names = estimator._categories, feature_names(estimator)
+    known, names = estimator.state_.columns.categories, feature_names(estimator)
     ranked = distinguishing_features(values, labels, known, used_columns(estimator))
     nearest = differences_to_nearest(values, labels, ranked, known)
 

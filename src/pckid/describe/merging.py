@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -35,6 +35,8 @@ class MergedClusters:
         The clusters of each class; a cluster that is in none is a class by itself.
     names : sequence of str or None, default=None
         A name for each class. None keeps those of the clusters, where those of a class agree.
+    compute : callable
+        Computes something of rows, by its name.
 
     Attributes
     ----------
@@ -55,9 +57,13 @@ class MergedClusters:
     """
 
     def __init__(
-        self, model: Any, groups: Sequence[Sequence[int]], names: Sequence[str | None] | None = None
+        self,
+        model: Any,
+        groups: Sequence[Sequence[int]],
+        names: Sequence[str | None] | None,
+        compute: Callable[[str, Any], Array],
     ) -> None:
-        self.model = model
+        self.model, self.compute = model, compute
         self.groups_ = complete_groups(groups, model.n_clusters_)
         given = model.cluster_names_
         own = [_common([given[cluster] for cluster in group]) for group in self.groups_]
@@ -102,7 +108,7 @@ class MergedClusters:
             Rows add up to 1.
         """
         table = as_table(X, self.model)
-        chances = self.model._compute_rows("memberships", table)
+        chances = self.compute("memberships", table)
         return restore_shape(table, join_memberships(chances, self.groups_))
 
     def assign(self, X: Any) -> ClassAssignment:
@@ -119,8 +125,8 @@ class MergedClusters:
             With `labels` and `confidence`.
         """
         table = as_table(X, self.model)
-        labels = relabel(self.model._compute_rows("placement", table), self.groups_)
-        chances = self.model._compute_rows("memberships", table)
+        labels = relabel(self.compute("placement", table), self.groups_)
+        chances = self.compute("memberships", table)
         own = pick_own(join_memberships(chances, self.groups_), labels)
         return ClassAssignment(restore_shape(table, labels), restore_shape(table, own))
 

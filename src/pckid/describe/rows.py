@@ -6,7 +6,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import to_numpy
+from pckid._utils.parallel import n_threads
 from pckid.cubes import as_table
+from pckid.ensemble.feature_map import project
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame, is_blocked
 from pckid.input.table import StandardisedRows, standardise_on_model_device
@@ -95,7 +97,9 @@ def to_matrix(estimator: Any, X: Any) -> np.ndarray:
     rows = np.flatnonzero(labels >= 0)
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_COMPARED)).astype(np.int64)]
     then = to_numpy(estimator.embedding_)[rows]
-    now = to_numpy(estimator._project(standardised_rows(estimator, values[rows])))
+    state, table = estimator.state_, standardised_rows(estimator, values[rows])
+    projection, jobs = state.clusters.projection, n_threads(estimator.n_jobs)
+    now = to_numpy(project(state.kernel, projection, table, jobs))
     moved = (np.abs(now - then) > _ROUNDING * np.abs(then).max(initial=0)).any(axis=1)
     if moved.mean() > _MAX_MOVED:
         raise ValueError(
@@ -108,9 +112,10 @@ def to_matrix(estimator: Any, X: Any) -> np.ndarray:
 
 def used_columns(estimator: Any) -> np.ndarray:
     """Indices of the columns that a fitted estimator did not drop, ascending."""
-    return np.sort(estimator._kernel.scaling.used)
+    return np.sort(estimator.state_.kernel.scaling.used)
 
 
 def standardised_rows(estimator: Any, values: np.ndarray) -> StandardisedRows:
     """Standardise rows (n_rows, n_features) as an estimator's kernel wants them."""
-    return standardise_on_model_device(values, estimator._kernel.scaling, estimator._kernel.dtype)
+    kernel = estimator.state_.kernel
+    return standardise_on_model_device(values, kernel.scaling, kernel.dtype)

@@ -221,7 +221,7 @@ def schedule(
     return list(map(tuple, batches))
 
 
-def train(
+def train_batches(
     table: StandardisedRows,
     plan: Plan,
     draw: Callable[[int], np.ndarray],

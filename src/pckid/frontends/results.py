@@ -16,12 +16,13 @@ from pckid._utils.files import check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.describe.cluster_names import cluster_titles
-from pckid.estimator import PCKID
+from pckid.estimator import PCKID, keep_cluster_sizes
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.formats.writing import TableWriter, check_output, open_output
 from pckid.frontends.options import list_texts
 from pckid.frontends.questions.earlier_result import GROUP_COLUMN, NAME_COLUMN, NEW_COLUMNS
 from pckid.input.cells import as_text
+from pckid.input.validation import checked_blocks
 from pckid.metrics import Agreement, agreement_of_counts
 from pckid.spectral.assignment import place_rows
 
@@ -160,8 +161,8 @@ def tabulate_cells(
 
 def write_rows_of(model: PCKID, rows: Any, writer: TableWriter, layout: Layout) -> Totals:
     """Write the clusters of all rows of a data set, `DatasetRows`, as they come."""
-    jobs, rows = n_threads(model.n_jobs), model._checked(rows)
-    fitted = model._fitted_to_own_rows
+    jobs, rows, state = n_threads(model.n_jobs), checked_blocks(model, rows), model.state_
+    fitted = state.clusters._replace(own_scores=state.own_scores)
 
     def place(batch: Any) -> BatchResult:
         found = place_rows(fitted, batch.X, batch.known, jobs, layout.outliers)
@@ -171,7 +172,7 @@ def write_rows_of(model: PCKID, rows: Any, writer: TableWriter, layout: Layout) 
         totals = write_batches(model, map(place, batches), writer, layout)
     # For the model's file: a model that was fitted to blocks has no labels to count.
     n_more = model.cluster_centers_.shape[0] - len(totals.cluster_sizes)
-    model._cluster_sizes = totals.cluster_sizes + [0] * n_more
+    keep_cluster_sizes(model, totals.cluster_sizes + [0] * n_more)
     return totals
 
 

@@ -110,7 +110,7 @@ def assign_clusters(estimator: PCKID, prepared: Prepared, outliers: bool = False
     with without_own_words(), ignore_warnings(UnseenCategoryWarning):
         X = validate_table(estimator, plain_table(prepared.frame), reset=False)
     jobs = n_threads(estimator.n_jobs)
-    results = place_rows(estimator._fitted, to_numpy(X), None, jobs, outliers)
+    results = place_rows(estimator.state_.clusters, to_numpy(X), None, jobs, outliers)
     return Clustering(estimator, prepared, None, results, is_new=True)
 
 
@@ -131,7 +131,7 @@ class Clustering:
         """Rows to judge by (n, n_features) as numbers, and their labels (n,)."""
         if self.rows is not None:
             sample, known = self.rows.surveyed.sample(MAX_JUDGED)
-            labels, *_ = place_rows(self.estimator._fitted, sample, known)
+            labels, *_ = place_rows(self.estimator.state_.clusters, sample, known)
             return sample, labels
         if self.prepared.X.size > _MAX_CELLS:
             return self.prepared.X, self.results[0]
@@ -163,7 +163,7 @@ class Clustering:
     @property
     def used(self) -> np.ndarray:
         """The columns (n_used,) that the fit neither dropped nor ignored."""
-        return np.sort(self.estimator._kernel.scaling.used)
+        return np.sort(self.estimator.state_.kernel.scaling.used)
 
     @cached_property
     def share_missing(self) -> float:
@@ -261,7 +261,8 @@ class Clustering:
             found.append({"code": note.code, "columns": columns, "sentence": sentence})
         for doubt in prepared.doubts:
             sentence = f"{write_evidence(doubt)} {write_advice(doubt, words)}"
-            found.append({"code": doubt.code, "columns": [doubt.column], "sentence": sentence})
+            columns = list(doubt.columns)
+            found.append({"code": doubt.code, "columns": columns, "sentence": sentence})
         return found
 
     def layout(

@@ -11,6 +11,7 @@ from pckid.columns.log_number import LogNumber
 from pckid.columns.ordinal import Ordinal
 from pckid.cubes import as_table
 from pckid.input.categories import find_column
+from pckid.input.fitted_columns import FittedColumns
 
 
 def has_groups(X: Any) -> bool:
@@ -72,45 +73,43 @@ class ColumnRoles(NamedTuple):
 
 
 def find_roles(
-    estimator: Any, groups: Mapping[str, Any] | None, names: Sequence[str] | None
+    parameters: Any, columns: FittedColumns, groups: Mapping[str, Any] | None
 ) -> ColumnRoles:
-    """Find what the parameters of a kernel or a clusterer say of the columns of a table.
-
-    The estimator has checked the table: the number of its columns and its categories are known.
-    """
-    n = estimator.n_features_in_
-    members = _find_members(groups, names, n, estimator._categories) if groups else {}
+    """Find what the parameters of a kernel or a clusterer say of the columns of a checked table."""
+    n, names = columns.number, columns.names
+    members = _find_members(groups, names, n, columns.categories) if groups else {}
     scales = None
-    if estimator.scaling == "common":
+    if parameters.scaling == "common":
         scales = np.zeros(n, dtype=np.int64)
     elif members:
         scales = np.full(n, -1)
-        for number, columns in enumerate(members.values()):
+        for number, inside in enumerate(members.values()):
             # A group of one is a column by itself.
-            scales[columns] = number if len(columns) > 1 else -1
-    weights = estimator.group_weights
+            scales[inside] = number if len(inside) > 1 else -1
+    weights = parameters.group_weights
     if isinstance(weights, Mapping):
         weights = _find_weights(weights, members, n)
-    missingness = estimator.missingness
+    missingness = parameters.missingness
     if isinstance(missingness, str):
         informative = np.full(n, missingness == "informative")
     else:
         informative = _find_informative(missingness, members, names, n)
-    return ColumnRoles(members, scales, weights, informative, _find_kinds(estimator, names, n))
+    return ColumnRoles(members, scales, weights, informative, _find_kinds(parameters, columns))
 
 
-def _find_kinds(estimator: Any, names: Sequence[str] | None, n: int) -> dict[str, dict[int, str]]:
+def _find_kinds(parameters: Any, columns: FittedColumns) -> dict[str, Mapping[int, str]]:
     """Find the columns of numbers that parameters name as of a kind, as in `ColumnRoles`."""
-    found: dict[str, dict[int, str]] = {Ordinal.name: estimator._ordinal}
+    names, found = columns.names, dict[str, Mapping[int, str]]({Ordinal.name: columns.ordinal})
     owner: dict[int, str] = {}
     for kind in NUMBER_KINDS:
         if kind.parameter is None:
             continue
-        asked, mine = getattr(estimator, kind.parameter), found.setdefault(kind.name, {})
+        asked, mine = getattr(parameters, kind.parameter), dict[int, str]()
+        found.setdefault(kind.name, mine)
         for each in [asked] if isinstance(asked, str) else () if asked is None else asked:
-            column = find_column(each, names, n, kind.parameter)
+            column = find_column(each, names, columns.number, kind.parameter)
             mine[column] = f"{column}" if names is None else repr(names[column])
-            if column in estimator._categories:
+            if column in columns.categories:
                 raise ValueError(
                     f"{kind.parameter} names column {mine[column]}, which holds categories. Leave "
                     f"it out of {kind.parameter}."

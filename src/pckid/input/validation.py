@@ -27,6 +27,7 @@ from pckid.input.columns import (
     frame_columns,
     is_blocked,
 )
+from pckid.input.fitted_columns import FittedColumns
 from pckid.input.warnings import FeatureNamesWarning, ignores
 
 _ALL_WHOLE = 2.0**53  # up to here floats hold every whole number
@@ -121,6 +122,24 @@ def column_names(estimator: Any) -> list[str] | None:
     return None if labels is None else list(map(str, labels))
 
 
+def fitted_columns(estimator: Any) -> FittedColumns:
+    """Collect what an estimator that has checked a table knows of its columns."""
+    return FittedColumns(
+        estimator.n_features_in_,
+        column_names(estimator),
+        getattr(estimator, "_categories", {}),
+        getattr(estimator, "_ordinal", {}),
+        getattr(estimator, "_column_groups", {}),
+        getattr(estimator, "_position_columns", ()),
+    )
+
+
+def checked_blocks(estimator: Any, rows: Any) -> Any:
+    """Check that blocks, as `BlockedRows`, hold the columns of the fit."""
+    validate_data(estimator, rows.template, reset=False, skip_check_array=True)
+    return rows.with_categories(fitted_columns(estimator).categories)
+
+
 def all_or_nothing(fit: Callable) -> Callable:
     """Make a fit that raises leave the estimator as it was, fitted before or not."""
 
@@ -200,13 +219,12 @@ def check_columns_vary(
 
 def categorical_mask(estimator: Any) -> np.ndarray:
     """Find which columns of a fitted estimator hold categories, of shape (n_features,)."""
-    return np.isin(np.arange(estimator.n_features_in_), list(getattr(estimator, "_categories", {})))
+    return fitted_columns(estimator).categorical
 
 
 def unordered_mask(estimator: Any) -> np.ndarray:
     """Find which columns hold categories without an order, of shape (n_features,)."""
-    ordered = np.isin(np.arange(estimator.n_features_in_), list(getattr(estimator, "_ordinal", {})))
-    return categorical_mask(estimator) & ~ordered
+    return fitted_columns(estimator).unordered
 
 
 def _categories(

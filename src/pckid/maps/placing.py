@@ -67,15 +67,15 @@ def _place_pixels(
     `groups` are the clusters of classes, which are then found in their place.
     """
     shape, jobs = values.shape[1:], n_threads(model.n_jobs)
-    seen = ~np.isnan(values[model._kernel.scaling.used]).all(axis=0)
+    seen = ~np.isnan(values[model.state_.kernel.scaling.used]).all(axis=0)
     labels, confidence = np.full(shape, -1), np.zeros(shape)
     rows = values[:, seen].T.astype(np.float64)
     if not len(rows):
         return labels, confidence
     if smooth == 1 and groups is None:
-        labels[seen], confidence[seen] = place_rows(model._fitted, rows, None, jobs)
+        labels[seen], confidence[seen] = place_rows(model.state_.clusters, rows, None, jobs)
         return labels, confidence
-    (chances,) = compute_rows(("memberships", model._fitted), rows, None, jobs)
+    (chances,) = compute_rows(("memberships", model.state_.clusters), rows, None, jobs)
     whole = np.zeros((chances.shape[1], *shape))
     whole[:, seen] = chances.T
     smoothed = smooth_memberships(whole, seen, smooth)[:, seen]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -19,6 +19,15 @@ from pckid.mixture import em, units
 from pckid.mixture.families import FAMILIES
 
 _BLOCK = 4096
+
+
+class MixtureState(NamedTuple):
+    """A fitted mixture in standardised units."""
+
+    params: Any
+    scaling: Scaling
+    constants: np.ndarray  # (n_features_in,), each column's smallest value
+    dtype: str
 
 
 class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
@@ -219,6 +228,11 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
             if isinstance(member, cached_property):
                 self.__dict__.pop(name, None)
 
+    @property
+    def state_(self) -> MixtureState:
+        """What other functions of pckid read of the fit; it may change with any version."""
+        return MixtureState(self._params, self._scaling, self._constants, self._dtype)
+
     def _fitted_params(self, name: str) -> Any:
         """Return the parameters that the public attribute `name` is made of."""
         if "_params" not in vars(self):
@@ -269,3 +283,10 @@ def _spread(noise: np.ndarray, labels: np.ndarray, covariances: np.ndarray) -> N
     values, vectors = np.linalg.eigh(covariances)
     for k, root in enumerate(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]):
         noise[labels == k] = noise[labels == k] @ root.T
+
+
+def restore_mixture(estimator: Any, state: MixtureState) -> None:
+    """Give an estimator the fitted state of a mixture, as from a file."""
+    estimator._params, estimator._scaling = state.params, state.scaling
+    estimator._constants, estimator._dtype = state.constants, state.dtype
+    estimator.weights_ = np.exp(state.params.log_weights[0])

@@ -17,10 +17,12 @@ import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.files import atomic_file
+from pckid._utils.sklearn_compat import check_parameters
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.input.column_groups import list_group_columns
 from pckid.input.validation import dropped_features
+from pckid.mixture.fitted import MixtureState
 from pckid.modelfile import container
 from pckid.modelfile.checking import ArrayReader, require, take_fact
 from pckid.modelfile.kinds import KINDS, cluster_sizes
@@ -228,7 +230,7 @@ def _construct(description: dict[str, Any], arrays: container.Arrays, n_bytes: i
     name, n_features = take_fact(description, "class"), take_fact(description, "n_features")
     require(name in KINDS, f"it holds a {name[:40]!r}, which is not known.")
     estimator = KINDS[name].estimator(**take_fact(description, "parameters"))
-    estimator._validate_params()
+    check_parameters(estimator)
     n_jobs = getattr(estimator, "n_jobs", None)
     require(n_jobs is None or 0 < abs(n_jobs) <= _MAX_JOBS, "n_jobs is out of range.")
     require(0 < n_features <= _MAX_FEATURES, "n_features is out of range.")
@@ -244,7 +246,8 @@ def _construct(description: dict[str, Any], arrays: container.Arrays, n_bytes: i
 
 def _restore_names(estimator: Any, names: Any, affordable: int) -> None:
     """Put the columns' names back, and the list of those left out, of so many bytes at most."""
-    scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
+    state = estimator.state_
+    scaling = state.scaling if isinstance(state, MixtureState) else state.kernel.scaling
     n_features = estimator.n_features_in_
     few = _BYTES_PER_INDEX * (n_features - len(scaling.used)) <= affordable
     require(few, "it leaves out more columns than so small a file can.")
@@ -253,7 +256,7 @@ def _restore_names(estimator: Any, names: Any, affordable: int) -> None:
         require(fit, "its names do not fit its columns.")
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     estimator.dropped_features_ = dropped_features(estimator, scaling.used)
-    if hasattr(estimator, "_categories"):
-        known = estimator._categories.items()
+    if not isinstance(state, MixtureState):
+        known = state.columns.categories.items()
         estimator.categories_ = {j if names is None else names[j]: each for j, each in known}
-        estimator.column_groups_ = list_group_columns(estimator._column_groups, names)
+        estimator.column_groups_ = list_group_columns(state.columns.sets, names)

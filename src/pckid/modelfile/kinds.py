@@ -17,20 +17,24 @@ from pckid.columns.base import Stored
 from pckid.columns.log_number import NO_LOG
 from pckid.columns.model import from_file, to_file
 from pckid.describe.row_summary import N_BINS, RowSummary
-from pckid.ensemble.base import EnsembleEstimator
+from pckid.ensemble.base import EnsembleEstimator, restore_kernel
 from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.ensemble.row_values import count_values
 from pckid.ensemble.score_scale import ScoreScale
-from pckid.estimator import PCKID
+from pckid.ensemble.settings import EnsembleSettings
+from pckid.ensemble.state import KernelState
+from pckid.estimator import PCKID, restore_clusters
 from pckid.factors.fit import asked_of
 from pckid.factors.scores import WideFactors, informative_columns
 from pckid.input.columns import is_blocked
+from pckid.input.fitted_columns import FittedColumns
 from pckid.input.table import Scaling, model_of_scores
 from pckid.input.validation import column_name
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
+from pckid.mixture.fitted import MixtureState, restore_mixture
 from pckid.modelfile.checking import (
     CATEGORY_TYPES,
     ArrayReader,
@@ -40,6 +44,8 @@ from pckid.modelfile.checking import (
     require,
     take_fact,
 )
+from pckid.spectral.assignment import FittedClusters
+from pckid.spectral.state import ClusterState
 from pckid.spectral.steadiness import MAX_TIMES
 
 Facts = dict[str, Any]
@@ -119,7 +125,8 @@ class ModelKind(NamedTuple):
 
 
 def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
-    kernel, categories = estimator._kernel, estimator._categories
+    state = estimator.state_
+    kernel, categories = state.kernel, state.columns.categories
     named, sizes = _scaling_fields(kernel.scaling), []
     for index, stack in enumerate(kernel.ensemble.stacks):
         named |= _fields(f"stack{index}", stack)
@@ -138,13 +145,18 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
             )
     if categories:
         facts["categories"] = {str(j): list(known) for j, known in categories.items()}
-    if estimator._column_groups:
-        facts["column_groups"] = dict(estimator._column_groups)
+    if state.columns.sets:
+        facts["column_groups"] = dict(state.columns.sets)
     return facts, named
 
 
 def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayReader) -> None:
-    """Restore an ensemble: one stack for each number of components, ascending."""
+    """Restore a kernel."""
+    restore_kernel(estimator, _read_kernel(estimator, facts, reader))
+
+
+def _read_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayReader) -> KernelState:
+    """Take an ensemble: one stack for each number of components, ascending."""
     n_features, categories = estimator.n_features_in_, {}
     for key, known in take_fact(facts, "categories", {}).items():
         require(0 <= int(key) < n_features, f"there is no column {key[:20]}.")
@@ -153,16 +165,15 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     groups = take_fact(facts, "column_groups", {})
     inside = all(max(columns, default=0) < n_features for columns in groups.values())
     require(inside, "its groups have other columns.")
-    estimator._categories, estimator._column_groups = categories, groups
     scaling = _read_scaling(reader, n_features, categories)
     scaling = scaling._replace(factors=_read_factors(reader, scaling))
-    estimator._ordinal = _find_ordinal(estimator, scaling)
-    fit = (scaling.column_model.observed is not None) == estimator._informative
+    settings = EnsembleSettings.of(estimator)
+    fit = (scaling.column_model.observed is not None) == settings.is_informative
     require(fit, "its shares of observed cells do not fit its missingness.")
     sizes, largest = take_fact(facts, "sizes"), largest_size(estimator.max_components, 2**62)
     ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
     require(ascend, "its numbers of components do not ascend from 2.")
-    least = n_inits = estimator._n_starts
+    least = n_inits = settings.n_starts
     if isinstance(estimator.n_inits, str):
         starts = take_fact(facts, "starts")
         fit = len(starts) == 1 and least <= starts[0] <= MAX_TIMES * least
@@ -174,10 +185,10 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
         for index, size in enumerate(sizes)
     )
     weighting = take_fact(facts, "weighting", estimator.weighting)
-    estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, weighting)
-    estimator._n_features_out = estimator._kernel.ensemble.n_columns
-    estimator.n_iter_ = estimator.max_iter
-    estimator._scoring = asked_of(scaling.factors)
+    kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, weighting)
+    ordinal = _find_ordinal(estimator, scaling)
+    columns = FittedColumns(n_features, None, categories, ordinal, groups)
+    return KernelState(kernel, columns, asked_of(scaling.factors))
 
 
 def _find_ordinal(estimator: EnsembleEstimator, scaling: Scaling) -> dict[int, str]:
@@ -191,19 +202,21 @@ def _find_ordinal(estimator: EnsembleEstimator, scaling: Scaling) -> dict[int, s
 
 def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     facts, named = _pack_kernel(estimator)
-    named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
+    state = estimator.state_
+    clusters = state.clusters
+    named |= _fields("projection", clusters.projection) | {"centers": clusters.centers}
     facts["inertia"] = float(estimator.inertia_)
-    facts["sharpness"] = float(estimator._inverse_temperature)  # its name in files
-    facts["score_scale"] = list(estimator._score_scale[:2])
-    if estimator._score_scale.usual is not None:
-        named["score_scale.usual"] = estimator._score_scale.usual
-    summary: Any = estimator._summary
+    facts["sharpness"] = float(clusters.inverse_temperature)  # its name in files
+    facts["score_scale"] = list(clusters.score_scale[:2])
+    if clusters.score_scale.usual is not None:
+        named["score_scale.usual"] = clusters.score_scale.usual
+    summary: Any = state.summary
     named |= _fields("summary", summary._replace(n_rows=np.array([summary.n_rows])))
     if (sizes := cluster_sizes(estimator)) is not None:
         facts["cluster_sizes"] = sizes
     if any(names := estimator.cluster_names_):
         facts["cluster_names"] = names
-    if positions := estimator._position_columns:
+    if positions := state.columns.positions:
         facts["position_columns"] = list(positions)
     return facts, named
 
@@ -216,49 +229,51 @@ def cluster_sizes(estimator: PCKID) -> list[int] | None:
     labels = getattr(estimator, "labels_", None)
     if labels is not None and not is_blocked(labels):
         return estimator.cluster_profiles_.n_rows.tolist()
-    return getattr(estimator, "_cluster_sizes", None)
+    return estimator.state_.cluster_sizes
 
 
 def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> None:
-    _unpack_kernel(estimator, facts, reader)
-    kernel, k = estimator._kernel, estimator.n_clusters
+    found = _read_kernel(estimator, facts, reader)
+    kernel, k = found.kernel, estimator.n_clusters
     if isinstance(k, str):
         k = reader.length("centers")
         require(k > 0, "it has no clusters.")
     reader.sizes |= {"features": kernel.ensemble.n_columns, "clusters": k}
     reader.sizes["values"] = count_values(kernel.scaling)
-    found: Any = Projection(**reader.take_all("projection", ARRAYS["projection"]))
-    has_degree = found.degree is None or 0 < found.degree.sum() < np.inf
+    projection: Any = Projection(**reader.take_all("projection", ARRAYS["projection"]))
+    has_degree = projection.degree is None or 0 < projection.degree.sum() < np.inf
     require(has_degree, "the rows of its embedding have no degree.")
-    estimator._projection, estimator.eigenvalues_ = found, found.eigenvalues
     centers = reader.take("centers", Spec("clusters clusters"))
-    estimator._centers = estimator.cluster_centers_ = centers
     estimator.inertia_ = float(take_fact(facts, "inertia"))
-    estimator._inverse_temperature = float(take_fact(facts, "sharpness"))
-    estimator._score_scale = ScoreScale()
+    sharpness, scale = float(take_fact(facts, "sharpness")), ScoreScale()
     if "score_scale" in facts:
         usual = reader.take("score_scale.usual", ARRAYS["score_scale"]["usual"])
         middle, spread = map(float, take_fact(facts, "score_scale"))
         require(spread > 0, "its outlier scores have no spread.")
-        estimator._score_scale = ScoreScale(middle, spread, usual)
-    estimator.n_clusters_ = estimator._n_features_out = k
+        scale = ScoreScale(middle, spread, usual)
     summary = reader.take_all("summary", ARRAYS["summary"])
-    estimator._summary = RowSummary(**summary | {"n_rows": float(summary["n_rows"][0])})
-    if "cluster_sizes" in facts:
-        estimator._cluster_sizes = take_fact(facts, "cluster_sizes")
-        require(len(estimator._cluster_sizes) == k, "it has other clusters than their sizes.")
+    sizes = take_fact(facts, "cluster_sizes") if "cluster_sizes" in facts else None
+    require(sizes is None or len(sizes) == k, "it has other clusters than their sizes.")
+    positions = tuple(take_fact(facts, "position_columns", []))
+    state = ClusterState(
+        *found._replace(columns=found.columns._replace(positions=positions)),
+        FittedClusters(kernel, projection, centers, sharpness, scale),
+        RowSummary(**summary | {"n_rows": float(summary["n_rows"][0])}),
+        cluster_sizes=sizes,
+    )
+    restore_clusters(estimator, state)
     if "cluster_names" in facts:
         estimator.cluster_names_ = take_fact(facts, "cluster_names")
-    estimator._position_columns = tuple(take_fact(facts, "position_columns", []))
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
-    named = _scaling_fields(estimator._scaling) | _fields("mixture", estimator._params)
+    state = estimator.state_
+    named = _scaling_fields(state.scaling) | _fields("mixture", state.params)
     # Of columns that vary, these hold the smallest value seen: that is nobody else's to know.
-    constants = np.array(estimator._constants, dtype=np.float64)
-    constants[estimator._scaling.kept] = np.nan
+    constants = np.array(state.constants, dtype=np.float64)
+    constants[state.scaling.kept] = np.nan
     facts = {
-        "dtype": estimator._dtype,
+        "dtype": state.dtype,
         "converged": bool(estimator.converged_),
         "n_iter": int(estimator.n_iter_),
         "lower_bound": float(estimator.lower_bound_),
@@ -269,15 +284,14 @@ def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
 def _unpack_mixture(
     estimator: IncompleteGaussianMixture, facts: Facts, reader: ArrayReader
 ) -> None:
-    estimator._scaling = scaling = _read_scaling(reader, estimator.n_features_in_, {})
-    estimator._dtype = dtype = take_fact(facts, "dtype")
+    scaling = _read_scaling(reader, estimator.n_features_in_, {})
+    dtype = take_fact(facts, "dtype")
     size, kind = (1, estimator.n_components), estimator.covariance_type
-    estimator._params = _read_mixtures(reader, "mixture", kind, size, scaling, dtype)
+    params = _read_mixtures(reader, "mixture", kind, size, scaling, dtype)
     # NaN for columns that vary.
-    estimator._constants = reader.take("constants", Spec("all", _FLOAT64, low=None))
-    finite = not np.isinf(estimator._constants).any()
-    require(finite, "the array constants holds values out of range.")
-    estimator.weights_ = np.exp(estimator._params.log_weights[0])
+    constants = reader.take("constants", Spec("all", _FLOAT64, low=None))
+    require(not np.isinf(constants).any(), "the array constants holds values out of range.")
+    restore_mixture(estimator, MixtureState(params, scaling, constants, dtype))
     estimator.converged_ = take_fact(facts, "converged")
     estimator.n_iter_ = take_fact(facts, "n_iter")
     estimator.lower_bound_ = float(take_fact(facts, "lower_bound"))

@@ -398,4 +398,4 @@ class ConfidenceDisplay(Display):
 def kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:
     """Compute the kernel between rows, of shape (n_rows, n_rows)."""
     table = standardised_rows(estimator, values)
-    return to_numpy(kernel_matrix(estimator._kernel, table, table)).astype(np.float64)
+    return to_numpy(kernel_matrix(estimator.state_.kernel, table, table)).astype(np.float64)

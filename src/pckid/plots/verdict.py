@@ -7,6 +7,7 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.describe.rows import own_labels, sample_by_cluster, to_matrix
+from pckid.estimator import choose_n_clusters
 from pckid.figures.colours import cluster_colour
 from pckid.figures.marks import (
     Axis,
@@ -20,7 +21,6 @@ from pckid.figures.marks import (
 from pckid.n_clusters import MAX_CLUSTERS, Choice
 from pckid.plots.display import WIDTH, Display, bar_panel
 from pckid.plots.rows import kernel_between
-from pckid.runs import choose_n_clusters
 
 
 @dataclass(eq=False, repr=False)

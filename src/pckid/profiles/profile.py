@@ -250,7 +250,7 @@ def profile(estimator: Any, X: Any, *, assessment: Any = None) -> Profile:
     """
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     orders = find_category_orders(
-        estimator._categories, feature_names(estimator), list_orders(plain_table(X))
+        estimator.state_.columns.categories, feature_names(estimator), list_orders(plain_table(X))
     )
     known = getattr(X, "attrs", {}).get(ORIGIN, {})
     forms = {**known.get("units", {}), **known.get("dates", {})}

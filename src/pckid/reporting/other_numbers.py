@@ -8,6 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from pckid._utils.text import join_words
 from pckid.describe.rows import own_labels
+from pckid.estimator import cluster_into_others
 from pckid.profiles.profile import Profile, make_profile
 
 # A cluster that gives a smaller share of another one's rows is not named.
@@ -34,7 +35,7 @@ def find_other_numbers(
     report's clusters, and `how` the options of `make_profile`.
     """
     n_clusters, labels = estimator.n_clusters_, own_labels(estimator)
-    weighted = getattr(estimator, "_weighted", True) or hasattr(estimator, "known_groups_")
+    weighted = estimator.state_.is_weighted or hasattr(estimator, "known_groups_")
     if n_clusters == 1 or weighted:
         return []
     rows = np.flatnonzero(labels >= 0)
@@ -42,8 +43,8 @@ def find_other_numbers(
     numbers = [k for k in (n_clusters - 1, n_clusters + 1) if 2 <= k <= n_distinct]
     if not numbers:
         return []
-    found = []
-    for number, own in zip(numbers, estimator._recluster(values[rows], numbers), strict=True):
+    found, others_of = [], cluster_into_others(estimator, values[rows], numbers)
+    for number, own in zip(numbers, others_of, strict=True):
         others = np.full(len(labels), -1)
         others[rows] = own
         if len(np.unique(own)) == number:

@@ -75,10 +75,11 @@ def collect_rows(
     order = rank_columns([[item for _, item in each.features] for each in explained.clusters])
     shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
     columns, titles = [], feature_names(estimator)
+    categories = estimator.state_.columns.categories
     for j in shown:
         name, cells, texts = titles[j], values[rows, j], None
-        if j in estimator._categories:
-            texts = [*map(as_text, estimator._categories[j])]
+        if j in categories:
+            texts = [*map(as_text, categories[j])]
             if name in orders:
                 codes = np.array([*map(orders[name].index, texts), np.nan])
                 cells, texts = codes[np.nan_to_num(cells, nan=-1).astype(int)], orders[name]

@@ -256,7 +256,7 @@ def summarise(
     background = background or Background(**getattr(X, "attrs", {}).get(ORIGIN, {}))
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     names, used = feature_names(estimator), used_columns(estimator)
-    categories = {j: each for j, each in estimator._categories.items() if j in used}
+    categories = {j: each for j, each in estimator.state_.columns.categories.items() if j in used}
     observed = ~np.isnan(values[:, used])
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
@@ -360,7 +360,7 @@ def _foresee_changes(estimator: Any, values: np.ndarray, observed: np.ndarray) -
     if not len(partial) or estimator.n_clusters_ == 1:
         return ""
     some = some_rows(partial, MAX_FORESEEN)
-    shares = instability_of_missing(estimator._fitted, values[some], N_DRAWS)
+    shares = instability_of_missing(estimator.state_.clusters, values[some], N_DRAWS)
     return write_instability(shares, len(partial))
 
 

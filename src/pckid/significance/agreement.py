@@ -16,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from pckid.significance.levels import Answer
 
-N_RUNS = 3
 MIN_SHARE = 6 / 7  # an answer is one that at least so many of the runs come to
 
 

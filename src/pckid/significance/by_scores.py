@@ -17,13 +17,13 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from pckid._utils.arrays import to_numpy
-from pckid.ensemble.base import EnsembleEstimator
+from pckid.columns.ordinal import Ordinal
 from pckid.factors.fit import asked_of
 from pckid.factors.scores import WideFactors
+from pckid.input.column_groups import ColumnRoles
 from pckid.input.table import Scaling, StandardisedRows, standardise, with_scores
-from pckid.input.validation import unordered_mask
 from pckid.input.wide import find_factors
-from pckid.significance.ensemble import with_few_mixtures
+from pckid.significance.ensemble import SmallEnsembles
 
 
 class Judged(NamedTuple):
@@ -31,42 +31,43 @@ class Judged(NamedTuple):
 
     values: np.ndarray  # (n_samples, n_columns), NaN where missing
     categorical: np.ndarray  # (n_columns,), bool: categories without an order
-    estimator: EnsembleEstimator  # of these columns
+    small: SmallEnsembles  # of these columns
 
 
 def find_judged(
-    estimator: EnsembleEstimator, scaling: Scaling, X: np.ndarray, *, normal: bool = False
+    small: SmallEnsembles, scaling: Scaling, X: np.ndarray, *, normal: bool = False
 ) -> Judged:
     """Find what rows (n_samples, n_features) are judged by, whose logarithms have been taken.
 
     In a wide table these are scores, of the columns as they are or of their `normal` scores.
     """
     if scaling.factors is None:
-        return Judged(X, unordered_mask(estimator), estimator)
+        return Judged(X, small.unordered, small)
     table = _score(X, scaling, normal)
     n_scores, codes = table.n_features, X[:, scaling.categorical]
     scores = np.where(to_numpy(table.observed)[:, :n_scores], to_numpy(table.values), np.nan)
     places = np.arange(n_scores, n_scores + codes.shape[1])
     columns = dict(zip(places.tolist(), scaling.categorical.tolist(), strict=True))
-    ordered = {place: str(place) for place, j in columns.items() if j in estimator._ordinal}
-    kept: dict[str, Any] = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes")}
-    copy = with_few_mixtures(
-        estimator,
-        **kept,
-        n_factors=None,
-        # Scores that tell more vary more.
-        scaling="common",
-        column_groups=None,
-        group_weights=None,
-        missingness="ignorable",
-        categorical_features=places,
-        ordinal_columns=list(ordered),
+    names = small.roles.kinds[Ordinal.name]
+    ordered = {place: str(place) for place, j in columns.items() if j in names}
+    n_columns = n_scores + len(places)
+    of_scores = small._replace(
+        settings=small.few(
+            None,
+            n_inits=small.settings.n_inits,
+            n_sizes=small.settings.n_sizes,
+        ),
+        roles=ColumnRoles(
+            column_sets={},
+            scales=np.zeros(n_columns, dtype=np.int64),  # scores that tell more vary more
+            weights=None,
+            informative=np.zeros(n_columns, dtype=bool),
+            kinds={kind: {} for kind in small.roles.kinds} | {Ordinal.name: ordered},
+        ),
+        categorical=np.arange(n_columns) >= n_scores,
+        factors=None,
     )
-    copy.__dict__.pop("_scoring_given", None)
-    copy.n_features_in_, copy._column_groups = n_scores + len(places), {}
-    copy._ordinal = ordered
-    copy._categories = {place: estimator._categories[j] for place, j in columns.items()}
-    return Judged(np.hstack([scores, codes]), unordered_mask(copy), copy)
+    return Judged(np.hstack([scores, codes]), of_scores.unordered, of_scores)
 
 
 def _score(X: np.ndarray, scaling: Scaling, normal: bool) -> StandardisedRows:

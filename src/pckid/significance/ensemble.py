@@ -1,21 +1,28 @@
-"""Small ensembles: those of an estimator with few mixtures, for many small tables."""
+"""Small ensembles: the settings of a fit with few mixtures, for many small tables.
+
+What each small table is trained by is data: `SmallEnsembles`, its settings and what is known of the
+columns. `draw_matrix` takes the rows of a matrix, `train` trains, and nothing knows an estimator.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
-from pckid._utils.arrays import to_numpy
-from pckid.columns.count import Count
+from pckid._utils.answers import tells_rows_apart
+from pckid._utils.arrays import Array, asarray_like, to_numpy
+from pckid.columns.log_number import LogNumber
 from pckid.columns.ordinal import Ordinal
-from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
-from pckid.input.column_groups import find_roles
+from pckid.ensemble.training import FitInput, Minimums, draw_input, train
+from pckid.factors.fit import Asked, asked_of
+from pckid.input.arrangement import Arrangement
+from pckid.input.column_groups import ColumnRoles, find_roles
+from pckid.input.sample import RowsInMemory
 from pckid.input.table import standardise
-from pckid.input.validation import categorical_mask, column_names
 from pckid.spectral.clustering import recluster
+from pckid.spectral.settings import ClusterSettings
 
 _N_INITS = 5
 # Few rows cost next to nothing, and their mixtures differ more: more starts, up to these.
@@ -24,59 +31,109 @@ _CELLS_FOR_INITS, _MIN_COLUMNS = 40_000, 20
 _N_SIZES = 4
 
 
-def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleEstimator:
-    """Copy a fitted estimator with few mixtures, for a matrix of its columns, on one thread.
+class SmallEnsembles(NamedTuple):
+    """What ensembles of tables of the same columns have in common.
 
-    The copy takes no logarithms: the matrix holds them, as from `logs_as_scaled`. `changes` are
-    further parameters of the copy.
+    The tables are matrices: categories are numbers in them, and logarithms have been taken.
     """
-    # The columns of a matrix have no names.
-    roles = find_roles(estimator, estimator._column_groups, column_names(estimator))
-    given: dict[str, Any] = {
-        "n_inits": min(_N_INITS, estimator._n_starts),
-        "n_sizes": _N_SIZES,
-        "n_jobs": 1,
-        "verbose": 0,
-        "device": None,
-        "dtype": "float32" if estimator.dtype == "auto" else estimator.dtype,
-        "categorical_features": np.flatnonzero(categorical_mask(estimator)),
-        "column_groups": roles.column_sets,
-        "missingness": np.flatnonzero(roles.informative),
-        "log_columns": None,
-        "count_columns": list(roles.kinds[Count.name]),
-        "ordinal_columns": list(roles.kinds[Ordinal.name]),
-    }
-    copy = clone(estimator).set_params(**{**given, **changes})
-    if hasattr(estimator, "_scoring"):
-        copy._scoring_given = estimator._scoring
-    if hasattr(copy, "set_callbacks"):
-        copy.set_callbacks()
-    return copy
+
+    settings: ClusterSettings  # of the fit itself
+    roles: ColumnRoles  # what columns share, and how they count
+    categorical: np.ndarray  # (n_features,), bool
+    factors: Asked | None = None  # that rows of a wide table are scored by
+
+    @property
+    def ordered(self) -> np.ndarray:
+        """Which columns hold categories of an order (n_features,), bool."""
+        return np.isin(np.arange(len(self.categorical)), list(self.roles.kinds[Ordinal.name]))
+
+    @property
+    def unordered(self) -> np.ndarray:
+        """Which columns hold categories without an order (n_features,), bool."""
+        return self.categorical & ~self.ordered
+
+    def few(self, seed: Any, **changes: Any) -> ClusterSettings:
+        """Make the settings of a small ensemble, on one thread and in memory."""
+        own = self.settings
+        given: dict[str, Any] = {
+            "n_inits": min(_N_INITS, own.n_starts),
+            "n_sizes": _N_SIZES,
+            "n_jobs": 1,
+            "verbose": 0,
+            "device": None,
+            "dtype": "float32" if own.dtype == "auto" else own.dtype,
+            "random_state": seed,
+        }
+        return own.replace(**{**given, **changes})
 
 
-def with_whole_levels(estimator: EnsembleEstimator, X: np.ndarray) -> np.ndarray:
+def of_fit(drawn: FitInput, settings: ClusterSettings) -> SmallEnsembles:
+    """Describe the small ensembles of the table of a fit."""
+    roles = without_logs(drawn.sampling.roles)
+    return SmallEnsembles(
+        settings, roles, drawn.rows.categorical, asked_of(drawn.sample.scaling.factors)
+    )
+
+
+def of_fitted(estimator: Any) -> SmallEnsembles:
+    """Describe the small ensembles of rows of a fitted estimator."""
+    settings, state = ClusterSettings.of(estimator), estimator.state_
+    roles = find_roles(settings, state.columns, state.columns.sets)
+    return SmallEnsembles(settings, without_logs(roles), state.columns.categorical, state.factors)
+
+
+def without_logs(roles: ColumnRoles) -> ColumnRoles:
+    """Take no more logarithms: matrices hold them already."""
+    return roles._replace(kinds={**roles.kinds, LogNumber.name: {}})
+
+
+def draw_matrix(
+    X: Array,
+    small: SmallEnsembles,
+    settings: ClusterSettings,
+    least: Minimums,
+    arrangement: Arrangement | None = None,
+) -> FitInput:
+    """Draw the rows of a matrix (n_samples, n_features) that an ensemble learns from.
+
+    The categories of a column are those that the matrix holds. Where all cells are the same, or
+    every one differs, the column tells nothing, as in a fit.
+    """
+    values, ordered = X, dict(small.roles.kinds[Ordinal.name])
+    if small.categorical.any():
+        values = np.array(to_numpy(X), dtype=np.float64)
+        for j in np.flatnonzero(small.categorical).tolist():
+            seen = ~np.isnan(values[:, j])
+            held, codes = np.unique(values[seen, j], return_inverse=True)
+            tells = tells_rows_apart(len(held), int(seen.sum()))
+            values[seen, j] = codes if tells else np.nan
+            if not tells:
+                ordered.pop(j, None)
+        values = asarray_like(values, X)
+    roles = small.roles._replace(kinds={**small.roles.kinds, Ordinal.name: ordered})
+    rows = RowsInMemory(values, None, small.categorical, arrangement=arrangement)
+    return draw_input(rows, roles, settings, least, small.factors)
+
+
+def with_whole_levels(small: SmallEnsembles, X: np.ndarray) -> np.ndarray:
     """Round ordered categories of a table (n_samples, n_features), drawn as numbers are."""
-    if not estimator._ordinal:
-        return X
-    return np.where(np.isin(np.arange(X.shape[1]), list(estimator._ordinal)), np.rint(X), X)
+    return np.where(small.ordered, np.rint(X), X) if small.ordered.any() else X
 
 
 def cluster_some(
-    estimator: Any, X: np.ndarray, n_clusters: int, drawn: np.ndarray, seed: int
+    small: SmallEnsembles, X: np.ndarray, n_clusters: int, drawn: np.ndarray, seed: int
 ) -> np.ndarray:
     """Cluster the rows `drawn` (n_drawn,) of a table by few mixtures, and label all (n_samples,).
 
     As fit and predict of a PCKID, without all else that a fit finds. A row that has values only in
     columns that do not vary in the rows drawn gets the label 0.
     """
-    model: Any = with_few_mixtures(
-        estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
-    )
-    X = with_whole_levels(estimator, X)
-    training = model._train(model._draw(X[drawn], **model._sampling_minimums()))
-    kernel, sample = training.kernel, training.drawn.sample
+    settings = small.few(seed, n_clusters=n_clusters, kmeans_n_init=10)
+    X = with_whole_levels(small, X)
+    sample = draw_matrix(X[drawn], small, settings, settings.minimums).sample
+    kernel = train(sample, settings).kernel
     table = standardise(X, kernel.scaling, kernel.dtype)
-    how = model._clustering(n_clusters)
+    how = settings.clustering(n_clusters)
     labels = recluster(kernel, sample, [n_clusters], **how, others=table)[0]
     return np.where(to_numpy(table.observed).any(axis=1), labels, 0)
 
@@ -84,7 +141,7 @@ def cluster_some(
 def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
     """Return how many starts a table is compared by: 20 up to 100 rows, 5 from 400 on.
 
-    Fewer if there are more than 20 columns. An estimator of fewer than 5, `n_inits`, keeps its own.
+    Fewer if there are more than 20 columns. A fit of fewer than 5, `n_inits`, keeps its own.
     """
     if n_inits < _N_INITS:
         return n_inits
@@ -92,11 +149,11 @@ def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
     return max(_N_INITS, min(_MAX_INITS, _CELLS_FOR_INITS // cells))
 
 
-def small_kernel(estimator: EnsembleEstimator, X: np.ndarray, seed: int) -> np.ndarray:
+def small_kernel(small: SmallEnsembles, X: np.ndarray, seed: int) -> np.ndarray:
     """Train a small ensemble on a table (n, d); the kernel between its rows (n, n)."""
-    X, n_inits = with_whole_levels(estimator, X), n_starts(estimator._n_starts, *X.shape)
-    model = with_few_mixtures(estimator, random_state=seed, n_inits=n_inits)
-    kernel = model._train(model._draw(X)).kernel
+    X = with_whole_levels(small, X)
+    settings = small.few(seed, n_inits=n_starts(small.settings.n_starts, *X.shape))
+    kernel = train(draw_matrix(X, small, settings, Minimums()).sample, settings).kernel
     table = standardise(X, kernel.scaling, kernel.dtype)
     features = to_numpy(feature_matrix(kernel, table, 1))
     return features.T @ features

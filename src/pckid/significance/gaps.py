@@ -44,7 +44,8 @@ _FAR = 3.0  # standard errors
 _MIN_ERROR = 0.05  # of one split: four may lie closer together by chance
 # Of √n times the dip of Gaussian clouds, the mean over the halves.
 _MEAN, _SPREAD = 0.49, 0.055
-_UNSURE = _MEAN + _SPREAD * norm.isf([0.01, 0.05])
+# More halves are drawn while the mean may lie between the levels of coarser divisions and others.
+_UNSURE = _MEAN + _SPREAD * norm.isf([LEVELS.in_coarser_divisions().gaps, LEVELS.gaps])
 _SHALLOW = 0.04
 # √n times the dip of the inner halves is at least this where there is a gap, less where one side
 # has more rows than the other. Where rows are spread evenly it is 0.5 to 0.65.

@@ -24,7 +24,7 @@ from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen_categories
 from pckid.input.table import FARTHEST, Scaling, StandardisedRows, standardise_on_model_device, take
-from pckid.input.validation import feature_names, validate_table
+from pckid.input.validation import checked_blocks, feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, ignore_warnings, warn_caller
 from pckid.spectral.assignment import assign
 
@@ -238,32 +238,37 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
     'feature 2'
     """
     check_is_fitted(model)
-    if not hasattr(model, "_summary"):
+    if not hasattr(model, "cluster_centers_"):
         raise TypeError(f"compare_rows takes a fitted PCKID, not a {type(model).__name__}.")
-    if (rows := blocked(X, aside=model._position_columns)) is not None:
-        values, unseen = model._checked(rows).survey(0, MAX_ROWS).rows, {}
+    state = model.state_
+    if (rows := blocked(X, aside=state.columns.positions)) is not None:
+        values, unseen = checked_blocks(model, rows).survey(0, MAX_ROWS).rows, {}
     else:
         with ignore_warnings(UnseenCategoryWarning):
             values = validate_table(model, X, reset=False)
         X = plain_table(X)
         unseen = {
-            j: find_unseen_categories(X, j, to_numpy(values[:, j])) for j in model._categories
+            j: find_unseen_categories(X, j, to_numpy(values[:, j]))
+            for j in state.columns.categories
         }
     some = some_rows(np.arange(values.shape[0]), MAX_ROWS)
-    kernel = model._kernel
+    kernel = state.kernel
     table = standardise_on_model_device(take_along(values, some), kernel.scaling, kernel.dtype)
     return _compare_table(model, table, {j: int(mask[some].sum()) for j, mask in unseen.items()})
 
 
 def warn_of_shift(model: Any, table: StandardisedRows) -> None:
     """Warn if far more of some standardised rows are outliers than of the rows of a fit."""
-    summary = model._summary
+    state = model.state_
+    summary = state.summary
     if table.n_samples < _MIN_WARNED or summary.scored[0] == 0:
         return
     rows = some_rows(np.arange(table.n_samples), _MAX_WARNED)
     some = take(table, rows)
     jobs = n_threads(model.n_jobs)
-    n, outliers = count_outliers(outlier_score(model._kernel, model._score_scale, some, jobs))
+    n, outliers = count_outliers(
+        outlier_score(state.kernel, state.clusters.score_scale, some, jobs)
+    )
     if outliers > n * (summary.scored[1] / summary.scored[0] + _FAR_ABOVE):
         found = _compare_table(model, some, {})
         if any(change.kind == "outliers" for change in found.moved):
@@ -274,16 +279,17 @@ def warn_of_shift(model: Any, table: StandardisedRows) -> None:
 
 def _compare_table(model: Any, table: StandardisedRows, unseen: Mapping[int, int]) -> RowComparison:
     """Compare standardised rows; `unseen` counts cells with unseen categories by column."""
-    scaling, names, fit = model._kernel.scaling, feature_names(model), model._summary
-    jobs = n_threads(model.n_jobs)
-    state = model._kernel, model._projection, model._score_scale
-    points, scores = project_and_score(*state, table, jobs)
-    labels = to_numpy(assign(points, table, model._fitted).labels)
+    state, names, jobs = model.state_, feature_names(model), n_threads(model.n_jobs)
+    scaling, clusters, fit = state.kernel.scaling, state.clusters, state.summary
+    how = state.kernel, clusters.projection, clusters.score_scale
+    points, scores = project_and_score(*how, table, jobs)
+    labels = to_numpy(assign(points, table, clusters).labels)
     scored, n_clusters = count_outliers(scores), len(fit.clusters)
     new = summarise_rows(table, labels, n_clusters, scored, deciles=fit.deciles)
     used = [names[j] for j in scaling.used]
     categories = [
-        (names[j], model._categories[j], unseen.get(j, 0)) for j in scaling.categorical.tolist()
+        (names[j], state.columns.categories[j], unseen.get(j, 0))
+        for j in scaling.categorical.tolist()
     ]
     found: list[RowChange] = []
     if min(fit.scored[0], scored[0]) > 0:

@@ -12,10 +12,10 @@ import numpy as np
 from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
 from pckid._utils.parallel import blas_threads, meanwhile
 from pckid._utils.seeds import Stream, generator, some_rows
-from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
 from pckid.ensemble.outliers import MAX_USUAL, FeatureScorer, project_and_score
 from pckid.ensemble.score_scale import OwnScores, ScoreScale, fit_score_scale, keep_scores
+from pckid.ensemble.training import Training
 from pckid.input.sample import Sample
 from pckid.input.table import StandardisedRows, take
 from pckid.spectral.embedding import draw_guess, fit_embedding
@@ -112,7 +112,7 @@ def cluster_sample(
     -------
     clustering : ClusteredSample
     """
-    sample = training.drawn.sample
+    sample = training.sample
     rng = generator(sample.entropy, Stream.EMBEDDING)
     how: dict[str, Any] = {"n_init": n_init, "rng": rng}
     with blas_threads(1):
@@ -144,7 +144,7 @@ def embed_landmarks(
     That are their outlier scores, and their clusters by parts of the ensemble. `how` are parameters
     of `kmeans`, the others as for `cluster_sample`.
     """
-    kernel, sample, rng = training.kernel, training.drawn.sample, how["rng"]
+    kernel, sample, rng = training.kernel, training.sample, how["rng"]
     rows, weights = sample.draw(n_landmarks, rng)
     width, known_rows = n_clusters, None
     if known is not None:
@@ -206,7 +206,7 @@ def cluster_embedding(
     Returns the clusters, whose memberships have no inverse temperature yet, and how far the
     landmarks are from them (n_clusters, n_landmarks).
     """
-    kernel, sample = training.kernel, training.drawn.sample
+    kernel, sample = training.kernel, training.sample
     _, weights, points, known_points, anchors, found, _ = landmarks
     are_all = len(landmarks.rows) == sample.table.n_samples
     starts = how | {"weights": weights, "anchors": anchors, "jobs": jobs if are_all else 1}
@@ -252,7 +252,7 @@ def _deviate(
 
     Their features are (n_columns, n_landmarks); `rows` (n_landmarks,) are their places.
     """
-    sample, some = training.drawn.sample, np.arange(len(rows))
+    sample, some = training.sample, np.arange(len(rows))
     if table.held_out is not None:
         table = table._replace(scores=table.held_out)
         features = feature_matrix(training.kernel, table, jobs)

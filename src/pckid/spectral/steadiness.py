@@ -10,8 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from pckid._utils.arrays import asarray_like, take_along, to_numpy
 from pckid._utils.parallel import blas_threads
 from pckid._utils.seeds import Stream, generator
-from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import feature_matrix, project_features
+from pckid.ensemble.training import Training
 from pckid.input.table import take
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import kmeans, nearest
@@ -57,7 +57,7 @@ def grow_until_steady(
 
 def measure_agreement(training: Training, n_clusters: int, embedding: str, jobs: int) -> float:
     """Cluster at most 300 rows by either half of an ensemble; the adjusted Rand index of both."""
-    sample, ensemble = training.drawn.sample, training.kernel.ensemble
+    sample, ensemble = training.sample, training.kernel.ensemble
     rng = generator(sample.entropy, Stream.STEADINESS, ensemble.n_inits)
     rows, weights = sample.draw(max(_MAX_ROWS, n_clusters), rng)
     table = take(sample.table, asarray_like(rows, sample.table.values))

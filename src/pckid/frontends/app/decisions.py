@@ -9,9 +9,9 @@ from pckid._utils.text import brief, counted
 from pckid.frontends.cases import prepare_table
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.table import FileTable
-from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
+from pckid.frontends.inspection import ColumnInspection, TableInspection
 from pckid.frontends.options import ColumnOptions, Fix
-from pckid.frontends.questions import is_about_rows, list_answers, write_evidence
+from pckid.frontends.questions import is_about_rows, list_answers, urgency, write_evidence
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.tables.formats import FORMATS
@@ -45,8 +45,8 @@ _BY_KIND = {
     "duration": ["use"],
 }
 _OF_CELLS = (
-    "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
-    "as_is", "keep_rows",
+    "na_values", "not_missing", "limits", "ignore_case", "categorical", "ordinal", "numbers",
+    "dates", "as_is", "keep_rows",
 )  # fmt: skip
 _USELESS = ("constant", "empty")
 
@@ -70,32 +70,16 @@ class GivenAnswer(NamedTuple):
 
 @dataclass
 class TableState:
-    """What was decided about a table: kept over a reload."""
+    """What was decided about a table: kept by the page."""
 
     answers: list[GivenAnswer] = field(default_factory=list)
     edits: dict[str, ColumnChoice] = field(default_factory=dict)
-    version: int = 0  # of the editor: what is changed by others than its user needs a new one
     said: str = ""  # why something was put back
 
     @property
     def fixes(self) -> list[Fix]:
         """All fixes that were chosen."""
         return [fix for answer in self.answers for fix in answer.fixes]
-
-    def answer(self, answer: GivenAnswer) -> None:
-        """Take an answer, which drops what was changed by hand in its columns."""
-        self.answers.append(answer)
-        self._forget(answer.columns)
-
-    def undo(self, answer: GivenAnswer) -> None:
-        """Take an answer back."""
-        self.answers.remove(answer)
-        self._forget(answer.columns)
-
-    def _forget(self, names: Sequence[str]) -> None:
-        for name in names:
-            self.edits.pop(name, None)
-        self.version, self.said = self.version + 1, ""
 
 
 def choose(found: TableInspection, state: TableState) -> dict[str, ColumnChoice]:
@@ -147,28 +131,24 @@ def change(
     return ColumnChoice(used, role), ""
 
 
-def take_edits(
+def take_edit(
     state: TableState,
     found: TableInspection,
     choices: Mapping[str, ColumnChoice],
-    edited: Mapping[int, Mapping[str, Any]],
+    name: str,
+    used: bool,
+    role: str,
 ) -> None:
-    """Take what was changed in the editor, by row and column of it."""
-    names = {label: role for role, label in ROLES.items()}
-    for row, cells in edited.items():
-        column = found.columns[row]
-        old = state.edits.get(column.name, choices[column.name])
-        asked = ColumnChoice(
-            cells.get("use", old.used), names.get(str(cells.get("role")), old.role)
-        )
-        if asked == old:
-            continue
-        new, state.said = change(column, old, *asked)
-        if new != old:
-            state.edits[column.name] = new
-        if new.role in _SINGLE:
-            _make_only(state, choices, column.name, new.role)
-        state.version += new != asked or bool(state.said)
+    """Take what was changed by hand about a column."""
+    old = state.edits.get(name, choices[name])
+    column = next(column for column in found.columns if column.name == name)
+    if (used, role) == old:
+        return
+    new, state.said = change(column, old, used, role)
+    if new != old:
+        state.edits[name] = new
+    if new.role in _SINGLE:
+        _make_only(state, choices, name, new.role)
 
 
 def _make_only(
@@ -219,7 +199,7 @@ def find_answers(group: Sequence[Doubt]) -> list[GivenAnswer]:
     """List the possible answers to a question about doubts of one kind."""
     said = write_evidence(group[0]) + write_alike(group)
     keys = tuple(map(doubt_key, group))
-    names = () if is_about_rows(group[0]) else tuple(doubt.column for doubt in group)
+    names = () if is_about_rows(group[0]) else tuple(n for doubt in group for n in doubt.columns)
     by_doubt = [list_answers(doubt) for doubt in group]
     return [
         GivenAnswer(keys, names, said, label, tuple(dict.fromkeys(
@@ -240,9 +220,9 @@ def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doub
         doubt
         for doubt in doubts
         if doubt_key(doubt) not in settled
-        and (is_about_rows(doubt) or doubt.column not in left_out)
+        and (is_about_rows(doubt) or not left_out.issuperset(doubt.columns))
     ]
-    return list(group_doubts(sorted(still_open, key=lambda doubt: not doubt.stops)))
+    return list(group_doubts(sorted(still_open, key=urgency)))
 
 
 def of_cells(fixes: Sequence[Fix]) -> list[Fix]:
@@ -256,13 +236,6 @@ def check_options(table: FileTable, options: ColumnOptions) -> tuple[Sequence[Do
         return prepare_table(table, options).doubts, ""
     except ValueError as error:
         return (), str(error)
-
-
-def find_doubts(table: FileTable, told: ColumnOptions, state: TableState) -> Sequence[Doubt]:
-    """List the doubts that the answers so far leave or bring to light."""
-    return inspect_table(
-        table.with_fixes(state.fixes), told.with_fixes(of_cells(state.fixes))
-    ).doubts
 
 
 def list_doubts(

@@ -1,9 +1,8 @@
-"""What the page says: fixes by the widgets that apply them; texts of strangers as they are."""
+"""What the page says: fixes by the fields that apply them."""
 
-import re
 from collections.abc import Sequence
 
-from pckid._utils.text import brief, counted, join_words
+from pckid._utils.text import counted, join_words
 from pckid.frontends.app.decisions import ROLES
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.options import OPTIONS, Fix
@@ -78,17 +77,3 @@ PAGE = Dialect(
     log=lambda columns: "--log on the command line",
 )
 """How options are written for users of the page."""
-
-# Screen readers speak backslashes in labels: where it helps, a sign of no width stands instead.
-_BREAKS = re.compile(r"(?<=[:@\]])|(?<=[wW]{3})(?=\.)|(?<=[-<>~])(?=[->=])|^(?=[\s#>+-]|\d+[.)])")
-_SIGNS = re.compile(r"[\\`*~$|]|<(?![\s\d])|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|:(?=\S*[\[{])")
-
-
-def escape(text: str, width: int = 60) -> str:
-    """Escape a name or a cell so that Markdown shows it as it is: no link, image, colour, icon."""
-    return _SIGNS.sub(r"\\\g<0>", _BREAKS.sub("\N{WORD JOINER}", brief(text, width)))
-
-
-def escape_lines(text: str) -> str:
-    """Escape a message of several lines, each a paragraph."""
-    return "\n\n".join(escape(line, 500) for line in text.splitlines())

@@ -4,7 +4,7 @@ import io
 import json
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,9 +16,10 @@ from pckid._utils.progress import DESCRIBING, READING, WRITING, Moment, part, wa
 from pckid.acquisition import NextCell
 from pckid.describe.cluster_names import cluster_titles
 from pckid.estimator import PCKID
-from pckid.exceptions import TableError
+from pckid.exceptions import OptionError, TableError
 from pckid.frontends.app.settings import Settings, Upload
 from pckid.frontends.app.wording import PAGE
+from pckid.frontends.formats.registry import find_output
 from pckid.frontends.formats.writing import TableWriter
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
@@ -132,15 +133,23 @@ def _write_all(found: Clustering, made: RunResult) -> RunResult:
     files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
     # A workbook takes many times as long as a text: a large one is written when it is asked for.
     n_cells = len(found.prepared.X) * len(found.prepared.table.names)
-    kinds = ["xlsx", "csv"] if n_cells <= MAX_CELLS else ["csv"]
-    made = _write_tables(found, made, kinds)
+    own = find_own_ending(found.prepared.table.source)
+    kinds = dict.fromkeys([own, "csv"] if n_cells > MAX_CELLS else [own, "xlsx", "csv"])
+    made = _write_tables(found, made, [*kinds])
     if cells := made.summary.next_cells:
         table = tabulate_cells(cells.records(), NextCell._fields, found.prepared.ids)
         rows = io.BytesIO()
         with TableWriter(rows, escape_formulas=True) as writer:
             writer.write(table, {})
         files["next-cells.csv"] = rows.getvalue()
-    return made._replace(files=files | made.files)
+    return made._replace(files=made.files | files)
+
+
+def find_own_ending(source: str) -> str:
+    """Find the ending of a table's own format, or of text where nothing is written in that."""
+    with suppress(OptionError):
+        return find_output(source)[1][1:]
+    return "csv"
 
 
 def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> RunResult:

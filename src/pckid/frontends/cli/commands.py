@@ -333,7 +333,7 @@ def app(port: int | None, no_browser: bool) -> None:
       pckid app --port 8600 --no-browser
     """
     try:
-        from pckid.frontends.app.server import open_port, serve
+        from pckid.frontends.app.server import make_address, open_port, serve
     except ModuleNotFoundError as error:
         raise click.ClickException(
             f"The app needs {error.name}. Install it with: python -m pip install 'pckid[app]'"
@@ -343,9 +343,10 @@ def app(port: int | None, no_browser: bool) -> None:
     except OSError as error:
         why = os.strerror(error.errno or 0)
         raise click.ClickException(f"Port {port} cannot be used: {why}.") from None
-    say(f"The app is at http://127.0.0.1:{listener.getsockname()[1]} (Ctrl-C stops it).")
+    address, token = make_address(listener)
+    say(f"The app is at {address} (Ctrl-C stops it).")
     try:
-        serve(listener, browser=not no_browser)
+        serve(listener, address, token, browser=not no_browser)
     except KeyboardInterrupt:
         say("Stopped.")
 

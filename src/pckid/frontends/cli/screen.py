@@ -135,13 +135,17 @@ def name_columns(described: ClusterDescription, names: Sequence[str | None]) -> 
     return [f"beside {nearest}, the nearest:", *texts]
 
 
-def list_questions(doubts: Sequence[Doubt], words: Dialect) -> list[str]:
-    """List what is open about the table, each with the option that settles it."""
+def list_questions(doubts: Sequence[Doubt], words: Dialect, when: str = "") -> list[str]:
+    """List what is open about the table, each with the option that settles it.
+
+    `when` says to what end they are asked.
+    """
     lines = write_doubts(doubts, words)
     if not lines:
         return []
     can_take = bool(advice(doubts)) and not words.settled
-    head = f"{counted(len(lines), 'question')}{f' ({words.yes} takes the advice)' * can_take}:"
+    head = f"{when}{counted(len(lines), 'question')}"
+    head += f"{f' ({words.yes} takes the advice)' * can_take}:"
     return [f"{head} {lines[0]}"] if len(lines) == 1 else [head, *(f"  {line}" for line in lines)]
 
 

@@ -43,9 +43,8 @@ function labelCells() {
 function tellHeight() {
   if (window.parent === window) return;
   const tell = () => {
-    const { width, height } = document.body.getBoundingClientRect();
-    const size = { width: Math.ceil(width), height: Math.ceil(height) };
-    window.parent.postMessage({ type: "streamlit:iframe:setSize", ...size }, "*");
+    const { height } = document.body.getBoundingClientRect();
+    window.parent.postMessage({ type: "pckid:height", height: Math.ceil(height) }, "*");
   };
   new ResizeObserver(tell).observe(document.body);
 }
