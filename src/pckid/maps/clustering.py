@@ -26,8 +26,11 @@ _WRITTEN = 1024  # pixels along a side of what is written at once
 CONTEXT = 3
 """How many pixels wide the neighbourhoods are whose means are further columns."""
 SMOOTH = 5
-"""How many pixels wide those are over which memberships are averaged. Chosen on two scenes: 3 leaves
-three quarters of the changes of label between neighbours, 7 costs accuracy."""
+"""How many pixels wide those are over which memberships are averaged.
+
+Chosen on two scenes: 3 leaves three quarters of the changes of label between neighbours, 7 costs
+accuracy.
+"""
 
 
 @dataclass(frozen=True, eq=False)
