@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from pckid._utils.commands import as_argument
 from pckid.frontends.cli.cluster import _OF_COLUMNS, _OF_FIT, list_of_fit, make_estimator
 from pckid.frontends.cli.commands import pckid
 from pckid.frontends.options import ColumnOptions, ReadOptions
@@ -30,6 +31,10 @@ def test_an_option_is_repeated_or_is_known_to_be_none_of_the_fit(name):
     known = PARAMETERS | READING | CASES | OTHERS | {*_OF_FIT}
     told = "is it printed? Name it as a parameter, or list it in _OF_FIT of cli/cluster.py"
     assert name in known, f"{name}: {told}; if it is none of the fit, list it in OTHERS here"
+    option = pckid.commands["cluster"].params[OPTIONS.index(name)]
+    if name in PARAMETERS | {*_OF_FIT}:
+        told = "is printed, which is no name of the option: write its name in _utils/commands.py"
+        assert as_argument(name) in option.opts, f"{as_argument(name)} {told}"
 
 
 @pytest.mark.parametrize("name", sorted(PARAMETERS & {*OPTIONS} - {"n_clusters", *_OF_COLUMNS}))
