@@ -21,8 +21,8 @@ CASES = {"case", "time", "variable", "value", "static", "bins", "from_first"}
 OTHERS = {
     "path", "n_clusters", "wants_verdict", "names", "out", "out_table", "out_long", "only_labels",
     "outliers", "report_path", "next_cells", "instability", "power", "model_path", "quiet",
-    "as_json", "stream", "context", "smooth", "merge", "classes", "confidence_path", "escape_formulas",
-    "help_all",
+    "as_json", "stream", "context", "smooth", "merge", "classes", "confidence_path",
+    "escape_formulas", "help_all",
 }  # fmt: skip
 
 
