@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from pckid._utils.commands import write_command
 from pckid._utils.text import brief, counted
 from pckid.data import penguins_path
 from pckid.describe.cluster_names import check_cluster_names
@@ -42,6 +43,7 @@ from pckid.frontends.options import OPTIONS, CaseOptions, ColumnOptions, ReadOpt
 from pckid.frontends.questions import write_evidence
 from pckid.frontends.wording import write_note
 from pckid.input.cells import as_text
+from pckid.maps.sources import find_kind_of
 from pckid.significance.new_rows import HEADS
 
 Json = dict[str, Any]
@@ -208,7 +210,10 @@ class Desk:
                 pa.default_memory_pool().release_unused()
 
     def take(self, name: str, content: bytes) -> Json:
-        """Keep a file that a page gave."""
+        """Keep a file that a page gave; scenes are for the command line."""
+        if find_kind_of(content[:512], Path(name).suffix):
+            command = write_command(["cluster", name], {"out": "clusters.tif"})
+            raise Wrong(f"{brief(name)} is an image. In a terminal, in its folder: {command}")
         return {"file": self.keep(Upload(name[-200:], content), len(content)), "name": name[-200:]}
 
     def file_of(self, key: str, name: str) -> bytes:

@@ -2,7 +2,7 @@
 
 import csv
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import Any
@@ -47,6 +47,12 @@ from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.prepared import Prepared
 from pckid.modelfile import load
 from pckid.reporting.missing_cells import write_instability
+from pckid.spectral.settings import ClusterParameters
+
+# Options of the fit that are no parameters, or say more than one.
+_OF_FIT = ("settings", "groups", "outcomes", "like")
+# Parameters that name columns, which must be known before.
+_OF_COLUMNS = ("log_columns", "count_columns", "ordinal_columns")
 
 
 def run_cluster(given: SimpleNamespace) -> None:
@@ -74,6 +80,19 @@ def run_cluster(given: SimpleNamespace) -> None:
         _cluster(estimator, prepared, rows, given, line)
 
 
+def parameters_among(given: SimpleNamespace) -> list[str]:
+    """List the options that are parameters of `PCKID`, but for the number of clusters."""
+    names = (each.name for each in fields(ClusterParameters))
+    return [name for name in names if hasattr(given, name) and name != "n_clusters"]
+
+
+def list_of_fit(given: SimpleNamespace) -> dict[str, Any]:
+    """List the options of the fit, as a report, or another command, repeats them."""
+    keys = [*_OF_FIT, *(name for name in parameters_among(given) if name != "random_state")]
+    own = {key: getattr(given, key) for key in keys}
+    return own | {"random_state": given.random_state or None}
+
+
 def split_names(text: str | None) -> list[str | None]:
     """Split names of clusters with commas between them; nothing between two is no name."""
     listed = csv.reader([text] if text else [], skipinitialspace=True)
@@ -83,8 +102,9 @@ def split_names(text: str | None) -> list[str | None]:
 def make_estimator(given: SimpleNamespace) -> PCKID:
     """Make the model that the options describe; what does not suit it is wrong use."""
     estimator = PCKID(given.n_clusters or "auto", random_state=given.random_state)
-    if given.n_runs:
-        estimator.set_params(n_runs=given.n_runs)
+    for name in parameters_among(given):
+        if getattr(given, name) is not None and name not in _OF_COLUMNS:
+            estimator.set_params(**{name: getattr(given, name)})
     known = sorted(estimator.get_params())
     for each in given.settings:
         name, sign, text = each.partition("=")
@@ -229,10 +249,7 @@ def _cluster(
         )
     outcomes = found.compare_outcomes(given.outcomes) if given.outcomes else None
     # What a report, or another command, repeats.
-    keys = ("settings", "groups", "outcomes", "like", "log_columns", "n_runs")
-    asked = {key: getattr(given, key) for key in keys} | {
-        "random_state": given.random_state or None
-    }
+    asked = list_of_fit(given)
     if given.report_path:
         with part(0.8, DESCRIBING):
             found.report(SHELL, given.report_path, outcomes, **asked)
