@@ -6,6 +6,7 @@ from shapes import write_shape
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
+from pckid.frontends.questions import list_answers
 from pckid.frontends.questions.may_be_labels import are_labels
 
 
@@ -37,7 +38,9 @@ def test_hospitals_are_asked_about_and_may_be_amounts(tmp_path):
     table = open_table(write_shape(tmp_path, "numbered hospitals"))
     [asked] = [each for each in prepare(table).doubts if each.code == "may be labels"]
     assert (asked.data["n_levels"], asked.stops) == ({"hospital": 12}, False)
-    assert [(fix.option, fix.value) for fix in asked.fix] == [("categorical", "hospital")]
+    assert asked.fix == ()
+    taken = dict(list_answers(asked))["Labels"]
+    assert [(fix.option, fix.value) for fix in taken] == [("categorical", "hospital")]
     for options in (ColumnOptions(as_is=("hospital",)), ColumnOptions(categorical=("hospital",))):
         assert "may be labels" not in [each.code for each in prepare(table, options).doubts]
 

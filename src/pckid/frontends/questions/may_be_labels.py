@@ -42,16 +42,12 @@ class MayBeLabels(Question):
 
     def find(self, seen: Seen) -> Iterator[Doubt]:
         """Look for whole numbers whose order tells nothing, though the numbers do."""
-        if seen.is_settled:
+        # Lines of a case are alike in what the case has, such as its age.
+        if seen.is_settled or seen.first("repeated ids"):
             return
         n_levels = find_labels(seen)
         if n_levels:
-            few = {name for name, n in n_levels.items() if n <= _FEW_LEVELS}
-            fix = [
-                read_as(name, "category") if name in few else drop_column(name) for name in n_levels
-            ]
-            data = {"columns": [*n_levels], "n_levels": n_levels}
-            yield self.doubt(next(iter(n_levels)), data, fix)
+            yield self.doubt(next(iter(n_levels)), {"columns": [*n_levels], "n_levels": n_levels})
 
     def in_evidence(self, doubt: Doubt) -> Mapping[str, Any]:
         """Name the columns with how many numbers each holds."""
@@ -60,13 +56,21 @@ class MayBeLabels(Question):
 
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:
         """Write how they are taken as amounts."""
-        return {"n": len(doubt.columns), "as_is": words.write(_keep(doubt))}
+        ways = {"fix": _take_as_labels(doubt), "as_is": _keep(doubt)}
+        return {"n": len(doubt.columns)} | {key: words.write(way) for key, way in ways.items()}
 
     def answers(self, doubt: Doubt) -> list[Answer]:
-        """Offer what is advised, to leave them out, and to use them as amounts."""
-        drops = tuple(map(drop_column, doubt.columns))
-        label = "Categories" if all(fix.option == "categorical" for fix in doubt.fix) else "Labels"
-        return [(label, doubt.fix), ("Leave out", drops), ("Amounts", _keep(doubt))]
+        """Offer all three: the owner of the table knows."""
+        drops, labels = tuple(map(drop_column, doubt.columns)), _take_as_labels(doubt)
+        return [("Amounts", _keep(doubt)), ("Labels", labels), ("Leave out", drops)]
+
+
+def _take_as_labels(doubt: Doubt) -> tuple[Fix, ...]:
+    """Take few numbers as categories, and leave columns of more out."""
+    return tuple(
+        read_as(name, "category") if n <= _FEW_LEVELS else drop_column(name)
+        for name, n in doubt.data["n_levels"].items()
+    )
 
 
 def _keep(doubt: Doubt) -> tuple[Fix, ...]:
