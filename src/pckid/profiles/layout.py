@@ -70,7 +70,11 @@ class TableLine(NamedTuple):
         """What stands before the cells."""
         if not self.answer:
             return self.column.name
-        return self.answer if self.is_part else f"{self.column.name}: {self.answer}"
+        if self.is_part:
+            return self.answer
+        # A question has its own mark.
+        mark = "" if self.column.name.endswith("?") else ":"
+        return f"{self.column.name}{mark} {self.answer}"
 
     def cell(self, cluster: int) -> Cell:
         """Write the cell of a cluster, or of all rows: −1."""
