@@ -13,9 +13,11 @@ from experiments.answers import answers_command
 from experiments.calibration import calibration_command
 from experiments.dependence import dependence_command
 from experiments.dependence_rivals import dependence_rivals_command
+from experiments.fields import fields_command
 from experiments.gaps import gaps_command
 from experiments.kinds import kinds_command
 from experiments.known import known_command
+from experiments.maps import maps_command
 from experiments.new_rows import new_rows_command
 from experiments.objections import objections_command
 from experiments.outcomes import outcomes_command
@@ -229,6 +231,8 @@ OWN = (
     answers_command,
     kinds_command,
     known_command,
+    maps_command,
+    fields_command,
     reveal_command,
     revealed_command,
     scores_command,

@@ -19,6 +19,7 @@ from pckid.assessment import Answer, Assessment, find_caveats
 from pckid.describe.rows import to_matrix
 from pckid.runs import DecisionPlan, decide
 from pckid.significance.agreement import Run
+from pckid.significance.causes import Cause, CauseKind
 from pckid.significance.coarser import CoarserGaps
 from pckid.significance.ensemble import of_fit, of_fitted
 from pckid.significance.gaps import Gaps
@@ -248,6 +249,20 @@ VERDICTS = {
     ),
     "groups in one cluster": Assessment(1, 60, 60, 20.0, NULL, 0.001),
     "structure": replace(GROUPS, gaps=ONE_GROUP),
+    "structure, on a circle and of parts": replace(
+        GROUPS,
+        gaps=ONE_GROUP,
+        causes=[
+            Cause(CauseKind.CIRCLE, ("sine", "cosine")),
+            Cause(CauseKind.PARTS, ("sand", "silt", "clay")),
+        ],
+    ),
+    "structure, with heavy tails": replace(
+        GROUPS, gaps=ONE_GROUP, causes=[Cause(CauseKind.TAILS, ("a", "b"))]
+    ),
+    "groups are not explained by tails": replace(
+        GROUPS, causes=[Cause(CauseKind.TAILS, ("a", "b"))]
+    ),
     "no groups": NONE,
     "no groups, clusters found again": replace(NONE, cluster_recovery=np.array([1.0, 0.9, 0.95])),
     "no groups, clusters not found again": replace(NONE, cluster_recovery=np.array([1.0, 0.5, 1])),
@@ -271,6 +286,7 @@ VERDICTS = {
     "undecided, this one as few": replace(NONE, runs=runs("nggnnng")),
     "undecided, this one alone": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sgggggg")),
     "other numbers of clusters": replace(GROUPS, runs=runs("ggggggg", 3, 3, 2, 3, 5, 2, 3)),
+    "further choices of k": replace(GROUPS, runs=runs("ggg", 3, 2, 3), further=(2, 3, 3, 3)),
 }
 
 

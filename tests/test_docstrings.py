@@ -106,3 +106,20 @@ def test_every_text_that_a_parameter_takes_is_listed(name):
         for each in allowed:
             for text in each.options if isinstance(each, StrOptions) else ():
                 assert f'"{text}"' in said[parameter], parameter
+
+
+def described_defaults():
+    """Parameters whose description names a default, such as 3, "auto" or None."""
+    for name, thing in (OBJECTS | OTHERS).items():
+        listed = sections(thing).get("Parameters", "")
+        found = re.findall(r"^(\w+(?:, \w+)*) : .*?default=([^\s,}]+)", listed, re.MULTILINE)
+        given = inspect.signature(thing).parameters if found else {}
+        for names, text in found:
+            for each in names.split(", "):
+                if each in given:
+                    yield pytest.param(text, given[each].default, id=f"{name}-{each}")
+
+
+@pytest.mark.parametrize(("text", "default"), [*described_defaults()])
+def test_defaults_are_those_that_are_described(text, default):
+    assert eval(text, vars(pckid)) == default

@@ -305,3 +305,5 @@ def test_confidence_and_stability_are_those_of_the_model(model):
     for kind in (plots.NullDisplay, plots.StabilityDisplay):
         with pytest.raises(ValueError, match="The assessment "):
             kind.from_assessment(unknown)
+    with pytest.raises(ValueError, match="There is no correlogram"):
+        plots.CorrelogramDisplay.from_assessment(assessed)

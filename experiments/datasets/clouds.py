@@ -59,6 +59,13 @@ DESIGNS = (
 """Groups that users have and a dip of all rows does not show, and some of equal size."""
 
 
+DAY_SHARES = (0.02, 0.06, 0.12, 0.3)
+"""Of the cells of a table of days, so many are missing."""
+
+MANY = (20, 30)
+"""Numbers of groups of 40 rows each."""
+
+
 def draw_cloud(shape: str, n_rows: int, rng: np.random.Generator) -> NDArray:
     """Draw a table without a gap, of 3 to 10 columns (n_rows, n_columns)."""
     d = int(rng.integers(3, 11))
@@ -106,6 +113,28 @@ def draw_design(design: Design, rng: np.random.Generator) -> tuple[NDArray, NDAr
     spread = np.where(y == 1, design.width, 1.0)[:, None]
     X = spread * rng.normal(size=(design.n_rows, 6)) + y[:, None] * direction
     return remove_some(X, rng.uniform(0.1, 0.15), rng), y
+
+
+def draw_days(share: float, rng: np.random.Generator) -> NDArray:
+    """Draw two years of days (730, 11): weekends differ in all columns, and a season is in each.
+
+    Every column also has its part in what days have in common. A share of the cells is missing.
+    """
+    days = np.arange(730)
+    weekend = (days % 7 >= 5)[:, None]
+    season = np.sin(2 * np.pi * (days / 365 + rng.random()))[:, None]
+    common = rng.normal(size=(730, 1))
+    X = weekend * rng.uniform(2.5, 5, size=11) + season * rng.uniform(0.5, 2, size=11)
+    X = X + common * rng.uniform(0, 1, size=11) + rng.normal(size=(730, 11))
+    return remove_some(X, share, rng)
+
+
+def draw_many(n_groups: int, rng: np.random.Generator) -> NDArray:
+    """Draw Gaussian groups of 40 rows in eight columns, far apart, 10 % missing at random."""
+    centres = 6 * rng.normal(size=(n_groups, 8))
+    return remove_some(
+        np.repeat(centres, 40, axis=0) + rng.normal(size=(40 * n_groups, 8)), 0.1, rng
+    )
 
 
 def remove_some(X: NDArray, share: float, rng: np.random.Generator) -> NDArray:

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from experiments.datasets.clouds import CLOUDS, DESIGNS, draw_cloud, draw_design, remove_some
+from experiments.datasets.clouds import (
+    CLOUDS,
+    DESIGNS,
+    draw_cloud,
+    draw_days,
+    draw_design,
+    draw_many,
+    remove_some,
+)
 from experiments.gaps import judge_design, tabulate
 
 
@@ -30,3 +38,16 @@ def test_a_design_is_judged_and_tabulated():
     row = judge_design(0, 0, 0)
     assert row["answer"] in ("groups", "structure", "none")
     assert DESIGNS[0].name in tabulate([row])
+
+
+def test_days_and_many_groups_are_drawn_and_judged():
+    rng = np.random.default_rng(0)
+    days = draw_days(0.1, rng)
+    assert days.shape == (730, 11)
+    assert np.isnan(days).mean() == pytest.approx(0.1, abs=0.02)
+    weekend = np.arange(730) % 7 >= 5
+    assert (np.nanmean(days[weekend], axis=0) - np.nanmean(days[~weekend], axis=0)).min() > 2
+    many = draw_many(20, rng)
+    assert many.shape == (800, 8)
+    row = {"kind": "many", "name": "20 groups of 40", "answer": "groups", "k": 20, "right": 20}
+    assert tabulate([row, {**row, "k": 19}]).split("|")[-2].strip() == "0.500"

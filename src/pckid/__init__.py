@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pckid import series as series
     from pckid.acquisition import next_cells
     from pckid.assessment import assess
+    from pckid.continuum import find_axis
     from pckid.estimator import PCKID, choose_n_clusters
     from pckid.exceptions import PckidModelError
     from pckid.explanation import cluster_tree, explain, nest_clusters
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
     from pckid.outcomes import compare_outcomes
+    from pckid.power import find_power
     from pckid.profiles import profile
     from pckid.reporting import report
     from pckid.row_explanation import explain_rows
@@ -62,6 +64,8 @@ __all__ = [
     "compare_rows",
     "explain",
     "explain_rows",
+    "find_axis",
+    "find_power",
     "load",
     "nest_clusters",
     "next_cells",
@@ -98,6 +102,8 @@ _HOMES = {
     "explain_rows": "pckid.row_explanation",
     "nest_clusters": "pckid.explanation",
     "next_cells": "pckid.acquisition",
+    "find_axis": "pckid.continuum",
+    "find_power": "pckid.power",
     "load": "pckid.modelfile",
     "profile": "pckid.profiles",
     "read_table": "pckid.frontends.frames",

@@ -35,6 +35,7 @@ from pckid.say.progress import showing
 from pckid.say.verdict import write_null_p, write_verdict
 from pckid.significance.agreement import Run, find_common_answer
 from pckid.significance.by_scores import find_judged
+from pckid.significance.causes import Cause, find_causes
 from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
@@ -111,6 +112,10 @@ class Assessment:
         rows of like values too.
     selected : list of str
         Columns whose cells are missing depending on the values of other columns.
+    causes : list of Cause
+        What often makes clusters as clear without any groups, and can be seen here: columns on a
+        circle ("circle"), parts of a whole ("parts"), or else rows that are far out in several
+        columns at once ("tails"). Each has a `kind` and `columns`, by name.
     ignored : list of str
         Columns that agree with no other column about groups: no gap is looked for in them.
     runs : tuple of Run
@@ -119,6 +124,8 @@ class Assessment:
         them find, the model's own clusters among these.
     number : int
         Which of the runs has the model's own clusters.
+    further : tuple of int
+        The numbers of clusters that further ensembles chose, where the runs found different ones.
     n_resamples : int
         Into how many random halves the rows were divided.
     chosen : bool
@@ -160,9 +167,11 @@ class Assessment:
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
     selected: list[str] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     runs: tuple[Run, ...] = ()
     number: int = 0
+    further: tuple[int, ...] = ()
     n_resamples: int = 0
     chosen: bool = False
     n_table: int | None = None
@@ -514,6 +523,7 @@ def _gather_evidence(
         "coarser": None if separation is None else separation.coarser,
         "runs": runs,
         "number": choice.number,
+        "further": choice.further,
     }
     if n_clusters == 1:
         return found
@@ -530,8 +540,9 @@ def _describe(choice: Choice, table: _Rows) -> RowDependence | None:
     """Describe how the rows of a table depend on each other; None: they do not."""
     if choice.compared is None:
         return None
-    found = choice.compared.correlation, choice.compared.n_effective
-    return describe_dependence(*found, table.arrangement)
+    found = choice.compared
+    how = found.correlation, found.n_effective, table.arrangement, found.correlogram
+    return describe_dependence(*how)
 
 
 def _find_own_gaps(
@@ -649,10 +660,14 @@ def find_caveats(
         ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
-    selected = find_selected_columns(values[labels >= 0][:, used[~categorical[used]]])
+    numbers = used[~categorical[used]]
+    selected = find_selected_columns(values[labels >= 0][:, numbers])
+    causes = find_causes(values[some_rows(np.flatnonzero(labels >= 0), MAX_JUDGED)][:, numbers])
+    names = [column_name(estimator, j) for j in numbers]
     return {
         "small": np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else [],
         "codes": codes,
         "follows": [column_name(estimator, used[j]) for j in followed],
-        "selected": [column_name(estimator, used[~categorical[used]][j]) for j in selected],
+        "selected": [names[j] for j in selected],
+        "causes": [Cause(kind, tuple(names[j] for j in some)) for kind, some in causes],
     }

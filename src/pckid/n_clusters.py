@@ -85,6 +85,9 @@ class Choice(NamedTuple):
         What each run found, by its own seeds: its answer, its number of clusters, and its p-values.
     number : int
         Which of the runs all else is of: the one that agrees most with the others.
+    further : tuple of int
+        The numbers of clusters that further ensembles chose, where the runs found different ones:
+        that which most of the runs and of these chose is taken.
     """
 
     n_clusters: int
@@ -95,6 +98,7 @@ class Choice(NamedTuple):
     ignored: tuple[int, ...] = ()
     runs: tuple[Run, ...] = ()
     number: int = 0
+    further: tuple[int, ...] = ()
 
     @property
     def p_value(self) -> float | None:
@@ -132,7 +136,8 @@ def choose_or_none(
     `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
     the columns that count, of `n_inits` starts, or as many as in the settings, with what it was
     trained on, and with the ensemble of all columns. One that `grows` is doubled up to four times,
-    until random halves of it all choose one number.
+    until random halves of it all choose one number. With
+    `n_null` 0 the table is taken to have clusters.
     """
     jobs, whole = settings.jobs, drawn
     fewest = n_starts = n_inits or settings.n_starts
@@ -166,7 +171,7 @@ def choose_or_none(
                 choice = choice._replace(n_clusters=n_separated)
         choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
         # Once: it does not depend on the number of starts.
-        if compared is None:
+        if compared is None and n_null != 0:
             samples = drawn.sample, whole.sample
             how_many = n_null, levels, max_null
             compared = _compare_sample(small, choice, samples, jobs, *how_many)

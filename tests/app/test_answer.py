@@ -280,6 +280,9 @@ def test_text_of_windows_is_read_and_its_letters_can_be_changed(golden):
 
 
 def test_what_is_no_text_is_not_taken_for_one():
+    for start in (b"II*\0", b"CDF\x01", b"\x89HDF\r\n\x1a\n"):
+        with pytest.raises(Wrong, match=r"pckid cluster 'my scene\.tif' --out clusters\.tif"):
+            Desk().take("my scene.tif", start + bytes(99))
     page = Page(name="photo.csv", content=b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
     assert "is a picture" in page.shown["wrong"]
     assert "is a PDF document" in Page(name="a.xlsx", content=b"%PDF-1.4\n%\xe2\xe3").shown["wrong"]

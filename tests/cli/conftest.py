@@ -58,8 +58,7 @@ def listen(monkeypatch, found, errors):
                 monkeypatch.setattr(module, name, write_and_keep)
 
     keep("write_note", lambda note: [note])
-    keep("write_evidence", lambda doubt: [doubt])
-    keep("_write_codes", lambda doubts: doubts)
+    keep("write_evidence", lambda problem: [problem])
     explain = exit_codes._explain
     monkeypatch.setattr(
         exit_codes, "_explain", lambda error: errors.append(error) or explain(error)

@@ -230,8 +230,10 @@ def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
     lines[5], lines[9] = "6,-9999", "10,-9999"
     (tmp_path / "t.csv").write_text("n,a\n" + "\n".join(lines))
     result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
-    doubt = result.only_told("code for missing")
-    assert (doubt.column, doubt.data["codes"]) == ("a", [(-9999, 2)])
+    assert result.code == 3
+    assert result.only_told("code for missing").data["codes"] == {"a": [(-9999, 2)]}
+    result = pckid("cluster", "t.csv", "-k", 2, *QUICK, "--not-missing", "a=-9999")
+    assert result.code == 0
     assert result.only_told("left_out").data == {"why": "row name", "columns": ["n"]}
 
 
@@ -309,13 +311,19 @@ def test_few_rows_are_too_few_to_tell(pckid, golden):
     golden([line for line in err.splitlines() if "few" in line])
 
 
-def test_codes_for_missing_values_are_named_once_and_counted_at_the_end(pckid):
-    rows = np.random.default_rng(1).normal(size=(60, 2)).round(3)
-    rows[:9, 1] = -999
-    text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in rows)
-    err = pckid("cluster", "-", "-k", 2, *QUICK, "--assess", stdin=text.encode()).err
-    assert err.count("-999 in 9 rows") == 1
-    assert err.splitlines()[-1].startswith("1 question (--yes takes the advice): ")
+def test_what_only_refines_is_asked_after_the_clusters_and_the_rest_before(pckid):
+    rng = np.random.default_rng(1)
+    groups = np.arange(90) % 2
+    columns = [rng.normal(size=90) + 6 * groups, np.exp(3 * rng.normal(size=90)) + 1, groups]
+    rows = [f"{x:.3f},{tail:.3f},{'fFm'[g * 2 or i % 3 // 2]}" for i, (x, tail, g) in
+            enumerate(zip(*columns, strict=True))]  # fmt: skip
+    text = "\n".join(["x,tail,sex", *rows])
+    result = pckid("cluster", "-", "-k", 2, *QUICK, stdin=text.encode())
+    spelling, tails = result.only_told("spelling variants"), result.only_told("long tails")
+    assert (spelling.column, tails.column) == ("sex", "tail")
+    said = {each.code: sentence for each, sentence in result.found}
+    places = [result.err.index(said[code]) for code in ("spelling variants", "long tails")]
+    assert places[0] < result.err.index("standard input: 90 rows") < places[1]
 
 
 def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins):
@@ -338,5 +346,9 @@ def test_codes_for_missing_in_a_data_set_are_told(tmp_path, pckid):
     X[::5, 1] = -9999
     pa.parquet.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "t.parquet")
     options = ["-k", 2, *QUICK, "--stream", "--out", "o.csv"]
-    assert "'b' holds -9999" in pckid("cluster", "t.parquet", *options).err
+    refused = pckid("cluster", "t.parquet", *options)
+    asked = refused.only_told("code for missing")
+    assert (refused.code, asked.columns, asked.stops) == (3, ("b",), True)
     assert "-9999" not in pckid("cluster", "t.parquet", *options, "--na-values", "-9999").err
+    kept = pckid("cluster", "t.parquet", *options, "--not-missing", "-9999")
+    assert (kept.code, kept.told("code for missing")) == (0, [])

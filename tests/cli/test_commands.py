@@ -28,6 +28,7 @@ from pckid.frontends.options import (
     ReadOptions,
     pick_options,
 )
+from pckid.say.citation import BIBTEX
 
 QUICK = ["--set", "n_inits=4", "--set", "max_components=6", "--no-assess"]
 
@@ -75,8 +76,8 @@ def test_predict_points_out_codes_for_missing(pckid, model, penguins):
     table = "\n".join([lines[0], *(",".join(row) for row in cells)])
     result = pckid("predict", model, stdin=table.encode())
     assert result.code == 0
-    doubt = result.only_told("code for missing")
-    assert (doubt.column, doubt.data["codes"]) == ("Body Mass (g)", [(-9999, 2)])
+    problem = result.only_told("code for missing")
+    assert (problem.data["codes"], problem.stops) == ({"Body Mass (g)": [(-9999, 2)]}, False)
     assert "--na-values -9999" in result.err
 
 
@@ -225,6 +226,12 @@ def test_demo_needs_no_excel(pckid, tmp_path, monkeypatch):
     assert pckid("demo").code == 0
     names = {path.name for path in (tmp_path / "pckid-demo").iterdir()}
     assert names == {"penguins.csv", "penguins-clusters.csv", "penguins-report.html"}
+
+
+def test_cite_prints_bibtex(pckid):
+    told = pckid("cite")
+    assert told.code == 0
+    assert told.out.decode() == BIBTEX
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,8 +1,5 @@
 """Tables as people have them: what is asked about, and what is read, whole and in batches."""
 
-import html
-from collections import Counter
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,15 +33,11 @@ def survey(highest, codes, n_columns=6):
 @pytest.mark.parametrize("codes", [[9], [97, 98]])
 def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, codes):
     write(tmp_path / "t.csv", survey(5, codes))
-    done = pckid("cluster", "t.csv", *CHEAP, "--report", "r.html", "--json")
-    assert done.code == 0, done.err
-    told = done.told("code for missing")
-    # Once on the screen and once in the report.
-    assert Counter(each.column for each in told) == {f"q{j + 1}": 2 for j in range(6)}
-    assert all(each.data["codes"] == [(code, 2) for code in codes] for each in told)
-    (asked,) = {sentence for each, sentence in done.found if each in told}
-    assert done.err.count(asked) == 1
-    assert html.unescape((tmp_path / "r.html").read_text("utf-8")).count(asked) == 1
+    done = pckid("cluster", "t.csv", *CHEAP)
+    assert done.code == 3, done.err
+    [asked] = done.told("code for missing")
+    names = [f"q{j + 1}" for j in range(6)]
+    assert asked.data["codes"] == {name: [(code, 2) for code in codes] for name in names}
     taken = pckid("cluster", "t.csv", *CHEAP, "--yes")
     assert taken.only_told("advice_taken").data["fixes"] == [
         take_as_missing(str(code)) for code in codes
@@ -65,8 +58,7 @@ def test_a_code_that_is_a_value_elsewhere_is_advised_by_column(pckid, tmp_path):
     text = inspected.out.decode()
     told = inspected.told("code for missing")
     assert [each.fix for each in told] == [
-        (take_as_missing("99", "q1"),),
-        (take_as_missing("99", "q2"),),
+        (take_as_missing("99", "q1"), take_as_missing("99", "q2"))
     ]
     assert "  pckid cluster t.csv --na-values q1=99 --na-values q2=99 --out clusters.csv" in text
 

@@ -105,7 +105,7 @@ def test_visits_without_a_case_are_pointed_out(pckid, run, visits):
 def test_lines_of_cases_are_advised(pckid, run, visits):
     run()
     told = pckid("cluster", "visits.csv", "-k", 2, *QUICK, "--yes")
-    assert (told.code, "--case patient --time date gives" in told.err) == (0, True)
+    assert (told.code, "Advice taken: --case patient --time date\n" in told.err) == (0, True)
     command = shlex.split(json.loads(pckid("inspect", "visits.csv", "--json").out)["command"])
     assert command[3:7] == HOW
     assert pckid(*command[1:], "-k", 2, *QUICK).code == 0

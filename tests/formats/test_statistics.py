@@ -92,3 +92,19 @@ def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr(sources.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pyreadstat: .* 'pckid\[stats\]'"):
         read(FILES / "survey.sav")
+
+
+@pytest.mark.parametrize(
+    ("form", "cells", "days"),
+    [
+        ("%tm", [-120.0, 0.0, 13.0], ["1950-01-01", "1960-01-01", "1961-02-01"]),
+        ("%tq", [-1.0, 0.0, 6.0], ["1959-10-01", "1960-01-01", "1961-07-01"]),
+        ("%th", [0.0, 3.0], ["1960-01-01", "1961-07-01"]),
+        ("%tw", [0.0, 53.0], ["1960-01-01", "1961-01-08"]),
+    ],
+)
+def test_periods_of_stata_are_the_dates_on_which_they_begin(tmp_path, form, cells, days):
+    frame = pandas.DataFrame({"when": [*cells, None], "x": range(len(cells) + 1)})
+    pyreadstat.write_dta(frame, tmp_path / "t.dta", variable_format={"when": form})
+    found = read(tmp_path / "t.dta")["when"].to_pylist()
+    assert [day and day.isoformat() for day in found] == [*days, None]

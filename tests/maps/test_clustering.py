@@ -94,7 +94,7 @@ def test_the_pixels_to_learn_from_are_those_of_a_table_in_memory(monkeypatch):
     assert np.array_equal(drawn.frame.to_numpy(), flat[:, rows, columns].T, equal_nan=True)
     assert (np.diff(rows * 60 + columns) > 0).all()
     with pytest.warns(UserWarning, match="6 of 3000 rows"):
-        whole = PCKID(3, **SMALL)._draw(make_cube(scene), n_clusters=3).sample
+        whole = PCKID(3, **SMALL)._draw(make_cube(scene)).sample
     assert np.array_equal(np.sort(whole.origin), rows * 60 + columns)
 
 

@@ -3,6 +3,10 @@
 import numpy as np
 import pytest
 
+from pckid.frontends.cases import prepare_advised
+from pckid.frontends.formats.opening import open_table
+from pckid.frontends.options import ColumnOptions
+from pckid.frontends.preparing import prepare
 from pckid.frontends.questions.case_and_time import find_case_and_time
 
 
@@ -57,3 +61,24 @@ def test_tables_that_are_sorted_are_seldom_taken_for_cases():
             group, count = np.array(drawn)[:, np.lexsort(drawn[::-1])]
             n_found += find_case_and_time({"g": group}, {"c": count}, {}) is not None
     assert n_found <= 1
+
+
+@pytest.mark.parametrize(
+    ("case", "time", "is_asked", "is_grouped"),
+    [
+        ("species", "site", False, False),
+        ("year", "month", False, False),
+        ("patient", "visit", True, True),
+        ("comment", "visit", True, False),
+        ("child", "age", True, True),
+    ],
+)
+def test_that_a_number_is_a_time_its_name_says(tmp_path, case, time, is_asked, is_grouped):
+    rng, path = np.random.default_rng(0), tmp_path / "t.csv"
+    cells = zip(*panel(9, 40), rng.normal(size=(360, 2)).round(2), strict=True)
+    lines = [f"{i:.0f},{t + 1:.0f},{x},{y}" for i, t, (x, y) in cells]
+    path.write_text("\n".join([f"{case},{time},cover,height", *lines]))
+    table = open_table(str(path))
+    asked = [each for each in prepare(table).doubts if each.code == "repeated ids"]
+    assert [(each.column, each.data["time"]) for each in asked] == [(case, time)] * is_asked
+    assert (prepare_advised(table, ColumnOptions()).series is not None) == is_grouped

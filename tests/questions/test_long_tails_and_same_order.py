@@ -32,6 +32,16 @@ def test_long_tails(column, expected):
     assert has_long_tail(column * 1e-6) is expected
 
 
+def test_an_id_gets_no_logarithms(tmp_path):
+    tail = np.exp(2 * NORMAL).round() + 1
+    lines = [f"{i:.0f},{i:.0f}" for i in tail]
+    for name, told in (("hospitalID", []), ("income", ["income"])):
+        (tmp_path / "t.csv").write_text("\n".join([f"{name},x", *lines]))
+        found = prepare(open_table(str(tmp_path / "t.csv"))).doubts
+        tails = [each.columns for each in found if each.code == "long tails"]
+        assert tails == [(*told, "x")]
+
+
 def slow_twins(X):
     """Spearman's correlation of every pair, by the rows that have both."""
     found = []

@@ -6,6 +6,7 @@ import pandas as pd
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.preparing import prepare
+from pckid.frontends.questions import list_answers
 
 
 def ask(tmp_path, values, options=None, **columns):
@@ -13,7 +14,13 @@ def ask(tmp_path, values, options=None, **columns):
     frame = pd.DataFrame(values, columns=[f"v{j}" for j in range(values.shape[1])])
     frame.assign(**columns).to_csv(tmp_path / "a.csv", index=False)
     prepared = prepare(open_table(str(tmp_path / "a.csv")), options or ColumnOptions())
-    return next((p.column for p in prepared.doubts if p.code == "rows in order"), None)
+    asked = next((p for p in prepared.doubts if p.code == "rows in order"), None)
+    if asked is None:
+        return None
+    # What is left out in any case is not offered to be left out.
+    can_go = any(fix.option == "drop" for _, fixes in list_answers(asked) for fix in fixes)
+    assert can_go == (asked.column in prepared.names)
+    return asked.column
 
 
 def test_times_that_rise_are_asked_about_where_neighbours_are_alike(tmp_path, rng):

@@ -135,6 +135,11 @@ def test_every_cloud_has_its_number(report):
 def test_a_phone_has_no_boxes_that_scroll_and_large_targets(browser, page):
     browser.view(390, 844)
     open_report(browser, page)
+    # Long sections are folded: the page is as long as a few screens, and a press unfolds one.
+    assert browser.run("return document.documentElement.scrollHeight") < 6 * 844
+    assert not browser.find("#rows-body").is_displayed()
+    browser.run("document.querySelectorAll('.fold').forEach((part) => part.click())")
+    assert browser.find("#rows-body").is_displayed()
     browser.run("document.querySelectorAll('details').forEach((part) => (part.open = true))")
     boxes = browser.run(
         "return Array.from(document.querySelectorAll('body *')).filter((part) => {"

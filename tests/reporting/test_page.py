@@ -126,7 +126,7 @@ def test_references_within_the_page_exist(outline):
     [
         "differs between clusters",
         "in no cluster",
-        "missing at random",
+        "<em>missing at random",
         "S. Løkse",
         "observed values differ",
         "switched off",
@@ -276,7 +276,7 @@ def test_says_whether_columns_count_alike(scaling, table, golden):
     X = table.drop(7)
     model = pckid.PCKID(3, n_inits=2, max_components=4, scaling=scaling, random_state=0).fit(X)
     page = pckid.report(model, X, assessment=False).html
-    golden(paragraph_with(page, "laid out on a map"), scaling)
+    golden(paragraph_with(page, "the rows are laid out"), scaling)
 
 
 def test_says_by_what_rows_of_a_wide_table_are_scored(rng, golden):
@@ -284,7 +284,7 @@ def test_says_by_what_rows_of_a_wide_table_are_scored(rng, golden):
     X[:, :12] += 3 * rng.normal(size=(2, 12))[np.arange(40) % 2]
     model = pckid.PCKID(2, n_inits=2, max_components=4, n_factors=2, random_state=0).fit(X)
     page = pckid.report(model, X, assessment=False).html
-    golden(paragraph_with(page, "laid out on a map"))
+    golden(paragraph_with(page, "the rows are laid out"))
 
 
 @pytest.mark.parametrize("missingness", ["ignorable", "informative"])
@@ -425,3 +425,41 @@ def test_outcomes_follow_the_table_and_then_what_became_of_clusters(later):
     assert "3 of 3 clusters stayed." in later.html
     assert later.html.count('data-figure="outcome-') == 3
     assert "stage: 25 rows without a value, not compared." in later.html
+
+
+def test_the_paragraph_for_a_paper_and_its_reference_can_be_copied(fitted, table, assessed):
+    made = pckid.report(fitted, table, assessment=assessed)
+    assert made.methods_text in html.unescape(made.html)
+    for name in ("methods", "bibtex"):
+        assert made.html.count(f'id="{name}"') == 1
+        assert made.html.count(f'data-copy="{name}"') == 1
+
+
+def test_after_no_clear_groups_there_is_a_way_on(assessed):
+    rng = np.random.default_rng(1)
+    cloud = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b<", "c"])
+    model = pckid.PCKID(1, n_inits=4, max_components=6, random_state=0).fit(cloud)
+    none = replace(
+        assessed,
+        n_clusters=1,
+        p_value=0.5,
+        runs=(),
+        gaps=None,
+        coarser=None,
+        cluster_stability=None,
+    )
+    power = pckid.power.Power(np.array([2.2, 2.6]), np.array([4, 9]))
+    made = pckid.report(model, cloud, assessment=none, power=power)
+    outline = Outline(made.html)
+    ids = [attrs.get("id") for _, attrs in outline.elements]
+    assert ids.count("way-on") == ids.count("axis") == 1
+    assert power.sentence in html.unescape(made.html)
+    assert "axis" in made.figures
+    for way in made.summary.ways_on:
+        assert way in html.unescape(made.html)
+
+
+def test_there_is_no_way_on_after_groups(fitted, table, assessed):
+    made = pckid.report(fitted, table, assessment=assessed)
+    assert made.summary.axis is None
+    assert 'id="way-on"' not in made.html

@@ -238,3 +238,16 @@ def test_answers_keep_their_order(library):
         assert shown[name].categories == order
         assert shown[name].steps is not None
     assert shown["town"].steps is None
+
+
+def test_methods_have_the_settings_and_the_sizes_of_the_fit(fitted, table, assessed):
+    facts = summarise(fitted, table, assessment=assessed).methods
+    labels = fitted.labels_
+    used = table[["one", "two", "three", "holes"]][labels >= 0]
+    assert (facts.n_rows, facts.n_without) == ((labels >= 0).sum(), (labels < 0).sum())
+    assert facts.n_columns == 4
+    assert facts.share_missing == pytest.approx(used.isna().to_numpy().mean())
+    assert facts.n_inits == 6
+    assert facts.sizes == (5, 2, 6)
+    assert not facts.is_chosen
+    assert facts.random_state == 0

@@ -125,8 +125,8 @@ def test_a_profile_is_text_as_wide_as_there_is_room(model, assessed):
     found = profile(model, X, assessment=assessed)
     lines = str(found).splitlines()
     assert lines[0].split()[-2:] == ["All", "missing"]
-    assert [line.split()[0] for line in lines[2:6]] == [column.name for column in found.columns]
-    assert "▲" in lines[2]
+    assert [line.split()[0] for line in lines[3:7]] == [column.name for column in found.columns]
+    assert "▲" in lines[3]
     narrow = write_text(found, 34)
-    assert max(map(len, narrow[:6])) <= 34
+    assert max(map(len, narrow[:7])) <= 34
     assert any("more cluster" in line for line in narrow)

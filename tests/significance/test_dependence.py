@@ -13,6 +13,7 @@ from pckid.significance.dependence import (
     describe_dependence,
     find_pace,
     fit_correlation,
+    measure_correlogram,
     restricted_likelihood,
     root_of,
     score_components,
@@ -241,3 +242,51 @@ class TestOrder:
         assert find_alike_neighbours(X, kinds) == 0
         series = autoregress(180, 3, 0.97, rng)
         assert find_alike_neighbours(series, (series[:, 0] > 0).astype(int)) > 0.5
+
+
+def correlogram_by_loops(y, errors, distances, longest, n_bins=12, least=20):
+    """The correlogram, one pair after the other."""
+    pairs = [(i, j) for i in range(len(y)) for j in range(i) if distances[i, j] <= longest]
+    width = max(distances[i, j] for i, j in pairs) / n_bins
+    mean = sum(y) / len(y)
+    variance = sum((value - mean) ** 2 - e for value, e in zip(y, errors, strict=True)) / len(y)
+    found = []
+    for place in range(n_bins):
+        own = [(i, j) for i, j in pairs if min(int(distances[i, j] / width), n_bins - 1) == place]
+        if len(own) >= least:
+            products = [(y[i] - mean) * (y[j] - mean) / variance for i, j in own]
+            apart = [distances[i, j] for i, j in own]
+            found.append((sum(apart) / len(own), sum(products) / len(own), len(own)))
+    return np.array(found).T
+
+
+def test_a_correlogram_is_the_mean_product_of_pairs(rng):
+    places = np.sort(100 * rng.random(60))
+    distances = np.abs(places[:, None] - places)
+    y, errors = rng.normal(size=60), rng.random(60) / 3
+    fitted = Correlation(0.8, 12.0, 1.0)
+    found = measure_correlogram(y, errors, distances, fitted)
+    expected = correlogram_by_loops(y, errors, distances, 36.0)
+    np.testing.assert_allclose(found[:3], expected)
+    assert found.fitted is fitted
+
+
+def test_a_correlogram_follows_the_curve_that_rows_come_from():
+    rng, places = np.random.default_rng(0), np.arange(400.0)
+    truth = Correlation(0.9, 20.0, 1.0)
+    distances = np.abs(places[:, None] - places)
+    R = truth.between(distances)
+    np.fill_diagonal(R, 1.0)
+    root = np.linalg.cholesky(R)
+    drawn = [root @ rng.normal(size=400) for _ in range(30)]
+    found = [measure_correlogram(y, 0 * y, distances, truth) for y in drawn]
+    mean = np.mean([each.correlations for each in found], axis=0)
+    # The mean of each draw is estimated, which lowers all alike.
+    np.testing.assert_allclose(mean, truth.between(found[0].distances), atol=0.12)
+
+
+def test_few_pairs_have_no_correlogram():
+    y = np.arange(5.0)
+    assert measure_correlogram(y, 0 * y, np.abs(y[:, None] - y), Correlation(0.5, 2.0)) is None
+    alone = np.full((5, 5), np.inf)
+    assert measure_correlogram(y, 0 * y, alone, Correlation(0.5, 2.0)) is None

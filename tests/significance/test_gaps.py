@@ -134,6 +134,12 @@ def test_a_cluster_joins_the_closest_larger_one_and_those_it_lies_between(
     assert joined_clusters(positions, [90, 80, 30], gaps_between) == groups
 
 
+@pytest.mark.parametrize(("n_rows", "groups"), [(39, [0, 1, 0]), (40, [0, 0, 0])])
+def test_one_with_half_as_many_rows_joins_two_though_it_lies_beside_them(n_rows, groups):
+    apart = [(0, 1)]
+    assert joined_clusters([0.0, 10.0, -2.0], [90, 80, n_rows], apart) == groups
+
+
 @pytest.mark.parametrize(("n_rows", "groups"), [(4, [0, 1, 0]), (5, [0, 0, 0])])
 def test_fewer_than_five_rows_join_no_others_that_they_lie_between(n_rows, groups):
     assert joined_clusters([0.0, 10.0, 4.9], [90, 80, n_rows], [(0, 1)]) == groups

@@ -123,8 +123,6 @@ READ = {
 # These are clustered too, and something is said.
 NOTED = {
     "a row with no value": (csv(np.vstack([X, EMPTY[:4].T])), "1   no value in these columns"),
-    "-9999 for missing": (csv(CODED), "add --na-values -9999"),
-    "a single 9999": (csv(put(3, 1, 9999.0)), "Column 'b' holds 9999 in 1 row,"),
     "an outlier of 1e12": (csv(put(0, 2, 1e12)), "so far from its other values"),
     "fewer distinct rows than clusters": (b"a,b\n" + b"1,2\n3,5\n" * 9, "Only 2 of the 3 clusters"),
     "no header": (csv(np.nan_to_num(X), ""), "taken from line 1, which looks like data"),
@@ -135,6 +133,8 @@ NOTED = {
 }
 # These are bad tables: exit code 3, nothing written, and these words.
 BAD = {
+    "-9999 for missing": (csv(CODED), "If that means missing: --na-values -9999."),
+    "a single 9999": (csv(put(3, 1, 9999.0)), "Column 'b' holds 9999 in 1 row,"),
     "an infinite number": (csv(put(17, 2, -np.inf)), "'c' holds an infinite number in line 19"),
     "`1e999` as text": (b"a,b\n1e999,2\n3,4\n5,7\n", "infinite number in line 2"),
     "nothing observed at all": (csv(np.full((20, 4), np.nan)), NONE),

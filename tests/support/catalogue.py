@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from messy_tables import COLUMNS, write_messy_table
+from shapes import SHAPES, write_shape
 
 from pckid._utils.commands import as_arguments
 from pckid.frontends.formats.opening import open_table
@@ -70,10 +71,12 @@ def open_stored(path, name):
 
 
 def list_files(folder):
-    """List the files of the catalogue by name; those with one messy column are written first."""
+    """List the files of the catalogue by name; those that are not stored are written first."""
     paths = {name: FOLDER / name for name in EXPECTED}
     for name in COLUMNS:
         paths[f"messy: {name}"] = write_messy_table(Path(folder), name)
+    for name in SHAPES:
+        paths[f"shape: {name}"] = write_shape(Path(folder), name)
     return paths
 
 

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from messy_tables import COLUMNS, write_messy_table
+from shapes import SHAPES, write_shape
 
 from pckid.frontends import wording
 from pckid.frontends.app.wording import PAGE
@@ -42,7 +43,7 @@ DOUBTS = [
     Doubt("word for missing", "region", (), {"text": "NA", "n_cells": 43}),
     Doubt("places", "row", (), {"columns": ["row", "col"]},
             (take_as_place("row"), take_as_place("col"))),
-    Doubt("rows in order", "day", (), {"alike": 0.83}, (take_as_place("day"),)),
+    Doubt("rows in order", "day", (), {"alike": 0.83, "is_used": False}, (take_as_place("day"),)),
     Doubt("same order", "awake", (), {"pairs": [("sleep_total", "awake", -1.0)]}),
 ]  # fmt: skip
 NOTES = [
@@ -73,6 +74,7 @@ def find_examples():
     doubts, notes = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         paths = [write_messy_table(Path(folder), name) for name in COLUMNS]
+        paths += [write_shape(Path(folder), name) for name in SHAPES]
         stored = sorted((TESTS / "tables" / "files").iterdir())
         paths += [
             str(p) for p in stored if p.suffix in (".csv", ".xlsx") and "cp1252" not in p.name

@@ -64,7 +64,7 @@ def test_python_reads_the_same(name):
         with pytest.raises(TableError, match=r"Say which: (numbers|dates)="):
             read_table(str(FOLDER / name), take_advice=True, **expected.get("read", {}))
         return
-    stops = doubts & {"mixed units", "text among numbers", "extra rows"}
+    stops = doubts & {"mixed units", "text among numbers", "extra rows", "code for missing"}
     if stops:
         with pytest.raises(TableError, match=r"advice: take_advice=True, or [a-z_]+=") as raised:
             read_table(str(FOLDER / name), **expected.get("read", {}))
@@ -111,7 +111,10 @@ def test_advice_in_python_is_written_as_parameters_that_work(tmp_path, monkeypat
         ),
         (["a,b", *(f"{i},{i % 5}" for i in range(6))], ": drop=['a']."),
         (["a,when", *(f"{i % 7},2024-01-{i + 1:02}" for i in range(30))], "(dates=['use'] takes"),
-        (["a,b", *(f"{i % 7},{999 if i == 3 else i % 5}" for i in range(30))], "na_values=['999']"),
+        (
+            ["a,b", *(f"{i % 7},{'NA' if i % 3 else 'EU'}" for i in range(30))],
+            "not_missing=['b=NA']",
+        ),
         (["a,b", *(f"{i % 7},t{i * 7 % 25}" for i in range(30))], "(categorical=[...] takes them"),
     ],
 )

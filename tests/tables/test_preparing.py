@@ -14,6 +14,7 @@ from pckid.frontends.options import (
     take_as_missing,
 )
 from pckid.frontends.preparing import prepare, with_outcomes
+from pckid.frontends.questions import list_answers
 from pckid.frontends.questions.earlier_result import NAME_COLUMN, NEW_COLUMNS
 from pckid.frontends.tables.choosing import ModelColumns
 from pckid.frontends.wording import explain_reading
@@ -205,9 +206,14 @@ def test_quoted_and_lettered_numbers_are_no_measurements(prepared, cells, kind):
 
 
 @pytest.mark.parametrize("unit", [" kg", " %"])
-def test_a_unit_in_few_cells_is_asked_about(prepared, unit):
-    found = prepared({"x": ["71" + unit, *NUMBERS[1:]], "y": NUMBERS})
-    assert [(p.code, p.fix) for p in found.doubts] == [("mixed units", (drop_column("x"),))]
+@pytest.mark.parametrize("n_cells", [1, 9])
+def test_a_unit_in_few_cells_is_asked_about(prepared, unit, n_cells):
+    found = prepared({"x": [*["71" + unit] * n_cells, *NUMBERS[n_cells:]], "y": NUMBERS})
+    missing, drop = take_as_missing("71" + unit, "x"), drop_column("x")
+    [doubt] = found.doubts
+    assert (doubt.code, doubt.fix) == ("mixed units", (missing if n_cells == 1 else drop,))
+    offered = [(missing,), (drop,)] if n_cells == 1 else [(drop,)]
+    assert [fixes for _, fixes in list_answers(doubt)] == offered
 
 
 def test_limits_are_advised_below_a_row_of_units(prepared):
@@ -488,8 +494,24 @@ def test_a_content_may_be_a_value_in_one_column_alone(prepared):
     assert (found.counts["kind"]["NA"], np.isnan(found.X[:, 1]).sum()) == (10, 1)
     assert codes_of(prepared(columns, not_missing=["NA"])) == ["text among numbers"]
     for absent in ("kimd=NA", "EU"):
-        with pytest.raises(OptionError, match="usually means missing"):
+        with pytest.raises(OptionError, match="often means missing"):
             prepared(columns, not_missing=[absent])
+    # No advice says the contrary of an option.
+    for kept in ("NA", "x=NA"):
+        doubts = [each for each in prepared(columns, not_missing=[kept]).doubts if each.stops]
+        assert [each.fix for each in doubts] == [(drop_column("x"),)]
+
+
+@pytest.mark.parametrize("option", ["age=999", "999"])
+def test_a_number_that_looks_like_a_code_may_be_a_value(prepared, option):
+    columns = {"age": ["999", "999", *NUMBERS[2:]], "score": NUMBERS[:-2] + ["999"] * 2}
+    [asked] = prepared(columns).doubts
+    assert (asked.code, asked.columns, asked.stops) == ("code for missing", ("age", "score"), True)
+    assert asked.fix == (take_as_missing("999"),)
+    left = [p for p in prepared(columns, not_missing=[option]).doubts if p.code == asked.code]
+    assert [each.columns for each in left] == [("score",)] * (option == "age=999")
+    taken = dict(list_answers(asked))["It is a value"]
+    assert asked.code not in codes_of(prepared(columns, not_missing=[f.value for f in taken]))
 
 
 def test_rows_in_which_several_columns_hold_text_are_advised_to_be_left_out(prepared):

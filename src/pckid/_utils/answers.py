@@ -65,3 +65,11 @@ def list_categories(
     n_kept = _N_COMMON if order is None or len(common) > _MAX_ORDERED else _MAX_ORDERED
     kept: list[int] = common[:n_kept].tolist()
     return kept if order is None else sorted(kept, key=lambda c: order.index(texts[c]))
+
+
+def tells_rows_apart(n_distinct: int, n_observed: int) -> bool:
+    """Return whether categories tell groups of rows: not all cells are alike, and some two are.
+
+    Where every one differs they name the rows.
+    """
+    return 1 < n_distinct < n_observed

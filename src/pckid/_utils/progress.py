@@ -18,7 +18,8 @@ _Result = TypeVar("_Result")
 Advance = Callable[[int], None]
 
 READING, TRAINING, CHOOSING, CLUSTERING = "read", "train", "choose", "cluster"
-JUDGING, REPEATING, DESCRIBING, WRITING, PLACING = "judge", "repeat", "describe", "write", "place"
+JUDGING, REPEATING, SIMULATING = "judge", "repeat", "simulate"
+DESCRIBING, WRITING, PLACING = "describe", "write", "place"
 """What is being done; `say.progress` has the words."""
 
 # Before so many seconds and this share, nobody knows how long the rest will take.

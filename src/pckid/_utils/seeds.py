@@ -20,6 +20,7 @@ class Stream(IntEnum):
     DEPENDENCE = 9  # the rows by which dependence between rows is estimated, and null tables of it
     FACTORS = 10  # the cells of a wide table that are hidden to choose factors
     RUNS = 11  # the seed of each run of a decision, by its number
+    POWER = 12  # each table of two groups, by its number, and those it is compared with
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from sklearn import get_config
 
-from pckid._utils.answers import MAX_CATEGORIES
+from pckid._utils.answers import MAX_CATEGORIES, tells_rows_apart
 from pckid._utils.parallel import one_ahead
 from pckid._utils.text import brief
 from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
@@ -87,9 +87,8 @@ class DatasetRows(BlockedRows):
         self.counts: dict[str, Counter[str]] = {}
         self.counts = self._count_texts(self.texts)
         found = {self.columns.index(name): counts for name, counts in self.counts.items()}
-        # Texts that are all alike, or all different, tell no groups apart.
         self.categories = {
-            j: sorted(counts) if 1 < len(counts) < counts.total() else []
+            j: sorted(counts) if tells_rows_apart(len(counts), counts.total()) else []
             for j, counts in found.items()
         }
         self._sizes = {

@@ -40,7 +40,8 @@ class Imputation(NamedTuple):
     spread : array or dataframe of shape (n_samples, n_features)
         Of an imputed number, its predictive standard deviation, in the units of the column: how far
         the value itself may lie from the imputed one. About two thirds of the values lie within
-        one spread where columns are roughly Gaussian. Of an imputed category, the chance of another
+        one spread where columns are roughly Gaussian and missing completely at random; fewer where
+        what is missing depends on other columns. Of an imputed category, the chance of another
         one. 0 where a value was observed, NaN where one is missing still.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.table import FileTable, as_whole, name_row, null_where
-from pckid.frontends.options import CaseOptions, ColumnOptions
+from pckid.frontends.options import CaseOptions, ColumnOptions, Fix
 from pckid.frontends.preparing import prepare
+from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.questions.too_many_categories import TOO_MANY_CATEGORIES
 from pckid.frontends.tables.choosing import ModelColumns
 from pckid.frontends.tables.prepared import Prepared
@@ -47,6 +50,37 @@ def prepare_table(
     if any(doubt.stops and doubt.code != TOO_MANY_CATEGORIES.code for doubt in found.doubts):
         return found
     return _gather_cases(found, lines, known and known.form)
+
+
+def prepare_advised(
+    table: FileTable, options: ColumnOptions, *, can_group: bool = True
+) -> Prepared:
+    """Prepare a table with all advice taken, and its lines made cases if a column is named so.
+
+    Time counts from a case's first line where that leaves less than half of the cells missing.
+    Raises if nothing is left to cluster by.
+    """
+    options = replace(options, take_advice=True)
+    found = prepare_table(table, options)
+    doubt = next((each for each in found.doubts if each.code == REPEATED_IDS.code), None)
+    can_group = can_group and doubt is not None and doubt.data["is_named"]
+    if doubt is None or not can_group or options.lines or options.ordinal or options.count:
+        return found
+    variable, value = (doubt.data.get(key) for key in ("variable", "value"))
+    lines = CaseOptions(doubt.column, doubt.data["time"], variable, value)
+    by_share: dict[float, tuple[CaseOptions, Prepared]] = {}
+    for first in (False, True):
+        with suppress(ValueError):
+            tried = replace(lines, from_first=first)
+            cases = prepare_table(table, replace(options, lines=tried))
+            if not cases.stops:
+                # Of equal shares, that of the times as they are.
+                by_share.setdefault(float(np.isnan(cases.X).mean()) * (1 + first), (tried, cases))
+    if not by_share:
+        return found
+    chosen, cases = by_share[min(by_share)]
+    taken = Fact("advice_taken", {"fixes": [Fix("lines", chosen)]})
+    return replace(cases, notes=(taken, *cases.notes))
 
 
 def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:

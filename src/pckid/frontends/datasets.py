@@ -14,15 +14,17 @@ from pckid._utils.text import brief, join_words
 from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.formats.batches import TextPlan, find_batched
-from pckid.frontends.formats.findings import Fact, advice
+from pckid.frontends.formats.findings import Doubt, Fact, advice
 from pckid.frontends.formats.opening import open_table, refuse_options
 from pckid.frontends.formats.registry import FORMATS, PARQUET
 from pckid.frontends.formats.sources import Source
 from pckid.frontends.formats.table import FileTable, Part
-from pckid.frontends.options import ColumnOptions, Fix, ReadOptions
-from pckid.frontends.preparing import prepare, prepare_once
+from pckid.frontends.options import ColumnOptions, ReadOptions
+from pckid.frontends.preparing import prepare_once
+from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
+from pckid.frontends.questions.question import Seen
 from pckid.frontends.tables.choosing import check_tokens, choose_columns
-from pckid.frontends.tables.kinds import Reading, ReadingRules
+from pckid.frontends.tables.kinds import Reading, ReadingRules, read_columns
 from pckid.frontends.tables.missing import MissingTokens, as_number, split_token
 from pckid.frontends.tables.prepared import Prepared
 
@@ -51,7 +53,7 @@ def open_dataset(
 ) -> tuple[Prepared, DatasetRows]:
     """Open a file or folder as a data set, and choose its columns.
 
-    Advice that can be taken is on codes for missing, by the rows of a sample.
+    Asked about are codes for missing, by the rows of a sample.
     """
     asked = [key for key in _NOT_HERE if getattr(options, key)]
     asked += [key for key in _NOR if getattr(reading, key)]
@@ -67,22 +69,27 @@ def open_dataset(
             path, reading, partial(_plan_text, path, reading, options)
         )
         prepared, rows = _choose(path, opened, reading, options)
-        advised = _find_codes(prepared.table, rows) if options.take_advice else []
+        doubts = _find_codes(prepared, rows)
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(f"{path}: {brief(str(error).splitlines()[0], 200)}. {_INSTEAD}") from None
-    if not advised:
-        return prepared, rows
+    advised = advice(doubts)
+    if not advised or not options.take_advice:
+        return replace(prepared, doubts=(*prepared.doubts, *doubts)), rows
     prepared, rows = open_dataset(path, reading, options.with_fixes(advised))
     taken = Fact("advice_taken", {"fixes": advised})
     return replace(prepared, notes=(taken, *prepared.notes)), rows
 
 
-def _find_codes(table: FileTable, rows: DatasetRows) -> list[Fix]:
-    """List what would take numbers as missing that look like codes for that, by some rows."""
+def _find_codes(prepared: Prepared, rows: DatasetRows) -> list[Doubt]:
+    """Ask about numbers that look like codes for missing, by some rows."""
     X = rows.survey(0, _SAMPLE_ROWS).rows
     numbers = {name: X[:, j] for j, name in enumerate(rows.columns) if j not in rows.categories}
-    found = prepare(replace(table, data=pa.table(numbers))).doubts if numbers else ()
-    return [fix for fix in advice(found) if fix.option == "na_values"]
+    if not numbers:
+        return []
+    table = replace(prepared.table, data=pa.table(numbers))
+    rules = prepared.rules._replace(kept=frozenset(numbers))
+    _, columns = read_columns(table, [*numbers], rules)
+    return [*CODE_FOR_MISSING.find(Seen(table, columns, rules, options=prepared.options))]
 
 
 def _plan_text(path: str, reading: ReadOptions, options: ColumnOptions, head: Source) -> TextPlan:
@@ -91,7 +98,9 @@ def _plan_text(path: str, reading: ReadOptions, options: ColumnOptions, head: So
     found = prepare_once(open_table(head, reading), options)
     kind, kinds = found.table.text, {n: r.kind for n, r in found.readings.items()}
     odd = [n for n, r in found.readings.items() if r.kind == "number" and not r.is_plain]
-    odd += [doubt.column for doubt in found.doubts if doubt.stops]
+    # Codes for missing are asked about by rows of the whole text.
+    stops = (each for each in found.doubts if each.stops and each.code != CODE_FOR_MISSING.code)
+    odd += [doubt.column for doubt in stops]
     if odd or kind is None:
         named = join_words([f"'{brief(name)}'" for name in dict.fromkeys(odd)], 5)
         is_plain = "is not plain" if len(set(odd)) == 1 else "are not plain"

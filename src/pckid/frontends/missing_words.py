@@ -16,3 +16,20 @@ MISSING_TOKENS = (
 MISSING_TEXTS = frozenset(token.strip().lower() for token in MISSING_TOKENS)
 WORDS = ("none", "nil", "-")
 """Those among them that are values in a column of texts, such as no alcohol at all."""
+_NO_ANSWERS = frozenset((
+    "refused", "refuse", "refusal", "refused to answer", "no answer", "not answered",
+    "no response", "did not answer", "dont know", "do not know", "dk", "dk/na",
+    "dont know/refused", "not stated", "not ascertained", "not asked", "prefer not to say",
+    "prefer not to answer", "unknown", "weiß nicht", "weiss nicht", "keine antwort", "verweigert",
+    "unbekannt", "ne sait pas", "refus", "refusé", "sans réponse", "inconnu", "no sabe",
+    "no contesta", "ns/nc", "desconocido", "non sa", "non risponde", "sconosciuto", "não sabe",
+    "não respondeu", "desconhecido", "weet niet", "geen antwoord", "onbekend", "vet ej", "okänd",
+    "nie wiem", "odmowa",
+))  # fmt: skip
+
+
+def is_no_answer(text: str) -> bool:
+    """Whether a text says that a question was not answered: "Don't know", "refused"."""
+    plain = text.casefold().replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
+    letters = "".join(sign if sign.isalnum() or sign == "/" else " " for sign in plain)
+    return " ".join(letters.split()) in _NO_ANSWERS

@@ -68,7 +68,7 @@ class _Fixed:
         """Add the fixes that are about these options."""
         changed = dict(vars(self))
         for name, value, _ in fixes:
-            if name in changed and OPTIONS[name].several:
+            if name in changed and isinstance(changed[name], tuple):
                 changed[name] = tuple(dict.fromkeys((*changed[name], value)))
             elif name in changed:
                 changed[name] = value
@@ -205,8 +205,8 @@ class ColumnOptions(_Fixed):
         label="Cells that mean missing, besides empty ones, NA and the like", shows="[NAME=]TEXT",
     )  # fmt: skip
     not_missing: tuple[str, ...] = _option(
-        (), "Contents of cells that usually mean missing, and are values here, or kind=NA in one "
-        "column.", label="Cells that are values, though they often mean missing",
+        (), "Contents of cells that often mean missing, such as NA or -9, and are values here, or "
+        "kind=NA in one column.", label="Cells that are values, though they often mean missing",
         shows="[NAME=]TEXT",
     )  # fmt: skip
     as_is: tuple[str, ...] = _option(
@@ -293,7 +293,19 @@ OPTIONS = {
 
 def pairs_of(fixes: Iterable[Fix]) -> list[tuple[str, Any]]:
     """Give the names and values of the options that fixes set."""
-    return [(fix.option, fix.value) for fix in fixes]
+    pairs = list[tuple[str, Any]]()
+    for option, value, _ in fixes:
+        pairs += list_of_lines(value).items() if option == "lines" else [(option, value)]
+    return pairs
+
+
+def list_of_lines(lines: CaseOptions) -> dict[str, Any]:
+    """List the options of lines of cases that are not as they are by default, by name."""
+    usual = replace(CaseOptions("", ""), keep=lines.keep)
+    given = {key: value for key, value in vars(lines).items() if value != getattr(usual, key)}
+    if isinstance(lines.bins, list):
+        given["bins"] = ",".join(map(str, lines.bins))
+    return given
 
 
 def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:
@@ -306,11 +318,8 @@ def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:
     }
     lines = given.pop("lines", None)
     if lines is not None:
-        usual = replace(CaseOptions("", ""), keep=lines.keep)
-        given |= {k: v for k, v in vars(lines).items() if v != getattr(usual, k)}
+        given |= list_of_lines(lines)
         given.pop("row_names", None)  # the case names them
-        if isinstance(lines.bins, list):
-            given["bins"] = ",".join(map(str, lines.bins))
     return given
 
 

@@ -79,9 +79,15 @@ def with_outcomes(found: Prepared, names: Sequence[str]) -> Prepared:
     rules = found.rules._replace(kept=found.rules.kept.union(names))
     _, columns = read_columns(found.table, names, rules, always=names)
     doubts = [
-        doubt._replace(fix=tuple(take_as_missing(each.choice, doubt.column) for each in doubt.fix))
-        for doubt in CODE_FOR_MISSING.find(Seen(found.table, columns, rules))
-    ]
+        doubt._replace(fix=tuple(
+            take_as_missing(f"{code.value:g}", name)
+            for name, codes in doubt.data["codes"].items()
+            for code in codes
+        ))
+        for doubt in CODE_FOR_MISSING.find(
+            Seen(found.table, columns, rules, options=found.options)
+        )
+    ]  # fmt: skip
     fixes = advice(doubts)
     if not fixes or not found.options.take_advice:
         return replace(found, doubts=(*found.doubts, *doubts))

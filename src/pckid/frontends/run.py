@@ -16,7 +16,6 @@ from pckid._utils.commands import write_command
 from pckid._utils.files import printable_name
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import part
-from pckid._utils.quantities import write_quantity
 from pckid._utils.text import counted
 from pckid.assessment import (
     MAX_JUDGED,
@@ -28,6 +27,7 @@ from pckid.assessment import (
     assess_rows,
 )
 from pckid.blocks.datasets import DatasetRows
+from pckid.describe.categories import find_category_orders
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
@@ -54,14 +54,19 @@ from pckid.frontends.tables.kinds import numbers_in_text
 from pckid.frontends.tables.prepared import Prepared, date_form
 from pckid.frontends.wording import describe_origin, write_note
 from pckid.input.categories import UnseenCategoryWarning
-from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
+from pckid.input.columns import list_orders
 from pckid.input.known import MAX_KNOWN
-from pckid.input.validation import validate_table
+from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import SentinelWarning, ignore_warnings, without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outcomes import OutcomeComparison, compare_outcomes
+from pckid.power import Power, find_power
+from pckid.profiles.columns import NumberProfile
+from pckid.profiles.layout import TableLine, list_lines
+from pckid.profiles.means import profile_by_means
+from pckid.profiles.profile import Profile, make_profile
 from pckid.reporting.series import title_columns
 from pckid.say.verdict import is_about_groups
 from pckid.significance.new_rows import RowComparison, compare_rows
@@ -102,6 +107,19 @@ def fit_clusters(
     names = ("labels_", "confidence_", "outlier_score_") if rows is None else ()
     results = tuple(to_numpy(getattr(estimator, name)) for name in names)
     return Clustering(estimator, prepared, rows, results)
+
+
+def head_sheet(titles: Sequence[str]) -> list[str]:
+    """Name the columns of the sheet that has the table of the clusters."""
+    return ["column", "answer", *titles, "all rows", "missing", *(f"{t}: around" for t in titles)]
+
+
+def _write_cell(line: TableLine, place: int) -> Any:
+    """Write what is typical of a cluster as a sheet takes it: a number, a share, or a date."""
+    value = line.values(place)[0]
+    if not isinstance(line.column, NumberProfile):
+        return Share(value)
+    return value if line.column.form is None else line.cell(place).text
 
 
 def assign_clusters(estimator: PCKID, prepared: Prepared, outliers: bool = False) -> Clustering:
@@ -261,7 +279,8 @@ class Clustering:
             found.append({"code": note.code, "columns": columns, "sentence": sentence})
         for doubt in prepared.doubts:
             sentence = f"{write_evidence(doubt)} {write_advice(doubt, words)}"
-            found.append({"code": doubt.code, "columns": [doubt.column], "sentence": sentence})
+            columns = list(doubt.columns)
+            found.append({"code": doubt.code, "columns": columns, "sentence": sentence})
         return found
 
     def layout(
@@ -313,6 +332,11 @@ class Clustering:
         written = (each._replace(form=read[each.name][1]) for each in found.outcomes)
         return found._replace(outcomes=tuple(written))
 
+    def find_power(self) -> Power:
+        """Find how far apart groups would have to lie to be found, by simulation."""
+        how = {key: getattr(self.estimator, key) for key in ("random_state", "n_jobs")}
+        return find_power(self.estimator, self.prepared.frame, **how)
+
     def summarise(
         self, totals: Totals, outcomes: OutcomeComparison | None = None
     ) -> dict[str, Any]:
@@ -352,22 +376,41 @@ class Clustering:
             found["verdict"]["runs"] = [run.record() for run in assessment.runs]
         return found
 
+    @cached_property
+    def profile(self) -> Profile:
+        """What the clusters are like, as a table; of large tables by their means."""
+        estimator, (values, labels) = self.estimator, self.judged
+        if values.size > _MAX_CELLS or values.shape[1] > _MAX_COLUMNS:
+            return profile_by_means(estimator)
+        names = feature_names(estimator)
+        frame = None if self.rows is not None else self.prepared.frame
+        listed = {} if frame is None else list_orders(plain_table(frame))
+        return make_profile(
+            estimator,
+            values,
+            labels,
+            assessment=self.assessment,
+            forms=self.prepared.units | self.dates,
+            orders=find_category_orders(estimator.state_.columns.categories, names, listed),
+            column_titles=title_columns(self.prepared.series),
+            thing="row" if self.prepared.series is None else "case",
+        )
+
     def profile_sheets(self) -> Sheets:
-        """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows."""
-        found = self.estimator.cluster_profiles_
-        rows: list[list[Any]] = [["column", "figure", *cluster_titles(self.estimator)]]
-        rows.append(["", "rows", *found.n_rows.tolist()])
-        share_missing = found.share_missing
-        for j, name in enumerate(found.feature_names):
-            means, kind = found.centers[:, j].tolist(), self.dates.get(name)
-            unit = {"time": " (hours)", None: ""}.get(kind, " (days)")
-            written = means if kind is None else [write_quantity(mean, kind) for mean in means]
-            rows.append([str(name), "mean", *written])
-            rows.append([str(name), f"standard deviation{unit}", *found.spreads[:, j].tolist()])
-            rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
-        for name, shares in found.category_shares.items():
-            for text, of_clusters in zip(self.estimator.categories_[name], shares.T, strict=True):
-                rows.append([str(name), f"is {as_text(text)}", *map(Share, of_clusters)])
+        """Lay the table of the clusters out as a sheet: what is typical, then the middle halves."""
+        profile = self.profile
+        places = [head.number for head in profile.clusters]
+        rows: list[list[Any]] = [
+            head_sheet([head.name for head in profile.clusters]),
+            ["", "rows", *(head.n_rows for head in profile.clusters)],
+        ]
+        for line in list_lines(profile):
+            if line.is_title:
+                continue
+            cells = [_write_cell(line, place) for place in (*places, -1)]
+            missing = "" if line.is_part else Share(line.column.share_missing)
+            beside = [line.cell(place).detail for place in places]
+            rows.append([line.column.name, line.answer, *cells, missing, *beside])
         return {"profiles": rows}
 
     def list_options(self, **fit: Any) -> dict[str, Any]:
@@ -380,6 +423,7 @@ class Clustering:
         words: Dialect,
         path: str | None = None,
         compared: OutcomeComparison | None = None,
+        power: Power | None = None,
         **fit: Any,
     ) -> Any:
         """Make the report on rows in memory, by options of the fit, and write it to a path."""
@@ -403,7 +447,13 @@ class Clustering:
         )
         verdict = self.assessment or False
         return report(
-            self.estimator, prepared.frame, path, background, assessment=verdict, outcomes=compared
+            self.estimator,
+            prepared.frame,
+            path,
+            background,
+            assessment=verdict,
+            outcomes=compared,
+            power=power,
         )
 
     def save(self, path: str | io.BytesIO) -> None:

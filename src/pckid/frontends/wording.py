@@ -10,11 +10,9 @@ from pckid.frontends.dialect import Dialect, fill
 from pckid.frontends.formats.findings import Doubt, Fact, advice
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import Fix, take_as_missing
-from pckid.frontends.questions import write_advice, write_evidence
-from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
+from pckid.frontends.questions import urgency, write_advice, write_evidence
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.prepared import Prepared
-from pckid.input.sentinels import describe_codes
 
 _SHOWN, _MAX_ADVICE_LENGTH = 12, 500
 _MIN_ALIKE = 4  # columns with the same problem that are named in one sentence
@@ -208,26 +206,11 @@ def write_alike(group: Sequence[Doubt]) -> str:
 
 
 def write_doubts(doubts: Sequence[Doubt], words: Dialect) -> list[str]:
-    """Write what is wrong, what stops the clustering first; codes for missing values once."""
-    coded = [doubt for doubt in doubts if doubt.code == CODE_FOR_MISSING.code]
-    lines = []
-    for group in group_doubts(sorted(doubts, key=lambda doubt: not doubt.stops)):
-        doubt = group[0]
-        if doubt in coded and len(coded) > 1:
-            if coded[0] in group:
-                lines.append(_write_codes(coded, words))
-        else:
-            way = write_advice(doubt, words)
-            lines.append(f"{write_evidence(doubt)} {way}{write_alike(group)}")
-    return lines
-
-
-def _write_codes(coded: Sequence[Doubt], words: Dialect) -> str:
-    """Write in one sentence that several columns hold codes for missing values."""
-    codes = {place: doubt.data["codes"] for place, doubt in enumerate(coded)}
-    clause = describe_codes(codes, lambda place: brief(coded[place].column))
-    fix = f"If these mean missing, add {words.write(advice(coded))}"
-    return f"{clause}, unlike their other values. {fix}"
+    """Write what is wrong, what stops the clustering first."""
+    return [
+        f"{write_evidence(group[0])} {write_advice(group[0], words)}{write_alike(group)}"
+        for group in group_doubts(sorted(doubts, key=urgency))
+    ]
 
 
 def refuse_undecided(prepared: Prepared, words: Dialect) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.answers import MAX_CATEGORIES
+from pckid._utils.answers import MAX_CATEGORIES, tells_rows_apart
 from pckid.input.cells import as_text, is_missing
 from pckid.input.columns import Column, holds_categories, holds_words
 from pckid.input.warnings import warn_caller
@@ -88,7 +88,7 @@ def learn(values: list[Any], name: str) -> list[Any]:
             f"Column {name} holds values that are no categories ({error}). Leave it out, or turn "
             "them into text."
         ) from None
-    if len(distinct) < 2 or len(distinct) == len(observed):
+    if not tells_rows_apart(len(distinct), len(observed)):
         return []
     if len(distinct) > MAX_CATEGORIES:
         raise ValueError(

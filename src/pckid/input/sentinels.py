@@ -83,8 +83,8 @@ def _find_certain(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]:
     they alone are negative, one of them in three rows, and lie further off than the values of the
     lower half do from each other. Once is enough for a code that is hardly ever a measurement, if
     it lies ten times as far as the others spread. A 9 beside a complete scale, from 0 up to 3 or
-    from 1 up to 5 at most, counts where it lies as far as the scale is long, in three rows: if it
-    were a count, some rows would hold a number between.
+    from 1 up to 5 at most, counts where it lies as far as the scale is long, in three rows and less
+    than half of all: if it were a count, some rows would hold a number between.
     """
     first, stop = 0, len(distinct)
     while True:
@@ -119,7 +119,8 @@ def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> in
         gap, spread = float(rest[0] - distinct[n - 1]), float(np.ptp(rest))
         if code in _SCALE_CODES:
             nine = from_top and distinct[0] == -9
-            stands_out = nine and counts[:n].sum() >= _MIN_CODED and gap >= spread
+            few = _MIN_CODED <= counts[:n].sum() < counts[n:].sum()
+            stands_out = nine and few and gap >= spread
             stands_out = stands_out and (-rest[::-1]).tolist() in _SCALES
         elif counts[:n].sum() > 1:
             alone = not from_top and counts[:n].max() >= _MIN_CODED
@@ -150,6 +151,8 @@ def _find_possible(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]
             digits = np.isin(distinct[codes], _SCALE_CODES).any()
             steps = bool(np.all(rest == np.round(rest))) and rest[0] >= digits
             steps = steps and rest[-1] <= _HIGHEST_STEP and gap >= 2
+            # 8 after 2, 4 and 6 is one more step.
+            steps = steps and gap > np.diff(rest).max()
             far = gap > np.ptp(rest) and not digits
             if is_code[codes].all() and (steps or far):
                 found = _as_codes(distinct, counts, codes)

@@ -23,9 +23,14 @@ from pckid.maps.sources import open_cube, require_libraries
 from pckid.maps.writing import open_map
 
 _WRITTEN = 1024  # pixels along a side of what is written at once
-CONTEXT = SMOOTH = 3
-"""How many pixels wide the neighbourhoods are whose means are further columns, and over which
-memberships are averaged."""
+CONTEXT = 3
+"""How many pixels wide the neighbourhoods are whose means are further columns."""
+SMOOTH = 5
+"""How many pixels wide those are over which memberships are averaged.
+
+Chosen on two scenes: 3 leaves three quarters of the changes of label between neighbours, 7 costs
+accuracy.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +100,7 @@ def cluster(
     context : int, default=3
         Means of the observed values of so many × so many pixels are further columns, with groups of
         their own; 1 for none.
-    smooth : int, default=3
+    smooth : int, default=5
         Memberships are averaged over so many × so many pixels; 1 for none.
     missing : sequence of float, default=()
         Numbers that stand for nothing observed, beside those that the scene names.
@@ -143,7 +148,7 @@ def predict(
         `PCKID.merge`.
     scene : DataArray, Dataset, str or path-like
         As for `cluster`.
-    smooth : int, default=3
+    smooth : int, default=5
         Memberships are averaged over so many × so many pixels; 1 for none.
     missing : sequence of float, default=()
         Numbers that stand for nothing observed, beside those that the scene names.

@@ -57,11 +57,16 @@ def find_kind(path: str | os.PathLike[str]) -> str | None:
     except OSError:
         is_named = ending in (*_GDAL_ENDINGS, ".nc", ".zarr", *_OTHERS)
         return "other" if is_named and not path.exists() else None
+    return find_kind_of(start, ending)
+
+
+def find_kind_of(start: bytes, ending: str) -> str | None:
+    """Find what kind of image stack begins with some bytes, in a file whose name ends so."""
     if start.startswith((*_TIFF, *_JPEG_2000)) or b"<VRTDataset" in start:
         return "gdal"
     if start.startswith((_HDF5, *_NETCDF3)):
         return "netcdf"
-    return "other" if ending in _OTHERS else None
+    return "other" if ending.lower() in _OTHERS else None
 
 
 def open_cube(path: str | os.PathLike[str], missing: Sequence[float] = ()) -> Cube:

@@ -20,11 +20,18 @@ from pckid.plots.rows import (
     LikenessDisplay,
     MissingnessDisplay,
 )
-from pckid.plots.verdict import ChoiceDisplay, NullDisplay, SpectrumDisplay, StabilityDisplay
+from pckid.plots.verdict import (
+    ChoiceDisplay,
+    CorrelogramDisplay,
+    NullDisplay,
+    SpectrumDisplay,
+    StabilityDisplay,
+)
 
 __all__ = [
     "ChoiceDisplay",
     "ConfidenceDisplay",
+    "CorrelogramDisplay",
     "EmbeddingDisplay",
     "FlowDisplay",
     "KernelDisplay",

@@ -21,6 +21,7 @@ from pckid.figures.marks import (
 from pckid.n_clusters import MAX_CLUSTERS, Choice
 from pckid.plots.display import WIDTH, Display, bar_panel
 from pckid.plots.rows import kernel_between
+from pckid.significance.dependence import Correlogram
 
 
 @dataclass(eq=False, repr=False)
@@ -108,6 +109,60 @@ class ChoiceDisplay(Display):
         numbers, scores = self.choice.candidates, self.choice.scores
         strong = numbers == self.choice.n_clusters
         return bar_panel(scores, strong, "number of clusters", int(numbers[0]))
+
+
+@dataclass(eq=False, repr=False)
+class CorrelogramDisplay(Display):
+    """How much rows are alike by their distance, and the curve that was fitted.
+
+    Parameters
+    ----------
+    correlogram : Correlogram
+        As `dependence.correlogram` of an Assessment.
+    unit : str
+        Of the distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, assess, plots
+    >>> drawn = np.random.default_rng(0).normal(size=(90, 3))
+    >>> X = drawn[:-9] + sum(drawn[i : i - 9 or None] for i in range(1, 10))
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> found = assess(model, X, positions=np.arange(81.0), n_null=5, n_resamples=0, n_runs=1)
+    >>> first, *_ = plots.CorrelogramDisplay.from_assessment(found).correlogram.correlations
+    >>> bool(first > 0.4)
+    True
+    """
+
+    correlogram: Correlogram
+    unit: str = ""
+    _name, _words = "correlogram", "How much rows are alike by their distance."
+
+    @classmethod
+    def from_assessment(cls, assessment: Any) -> Self:
+        """Take the correlogram of an `assessment` of rows with positions that depend on these."""
+        how = assessment.dependence
+        if how is None or how.correlogram is None:
+            raise ValueError(
+                "There is no correlogram: it takes positions=, and rows that depend on them."
+            )
+        return cls(how.correlogram, how.unit)
+
+    def panel(self) -> Panel:
+        """Draw a dot for each bin of distances, and the fitted curve."""
+        found = self.correlogram
+        high = float(found.distances[-1])
+        h = np.linspace(0.0, high, 60)
+        curve = found.fitted.between(h[None, :])[0]
+        zero = np.zeros(len(found.distances), dtype=int)
+        dots = found.distances, found.correlations, zero, 4.5, ["heat"] * len(zero)
+        marks: list[Mark] = [Line(h, curve, "heat", 2, opacity=0.55), cluster_dots(*dots)]
+        unit = f" ({self.unit})" if self.unit else ""
+        x = nice_axis(0.0, high, f"distance{unit}")
+        low = min(0.0, float(found.correlations.min()))
+        top = max(1.0, float(found.correlations.max()))
+        return Panel(marks, x, nice_axis(low, top, "correlation"), WIDTH, 240)
 
 
 @dataclass(eq=False, repr=False)

@@ -18,6 +18,7 @@ from pckid.profiles.columns import Cell, Column, NumberProfile
 from pckid.profiles.figure import strip
 from pckid.profiles.words import (
     MAX_WIDE,
+    count_again,
     describe_tints,
     group_name,
     measure_name,
@@ -69,7 +70,11 @@ class TableLine(NamedTuple):
         """What stands before the cells."""
         if not self.answer:
             return self.column.name
-        return self.answer if self.is_part else f"{self.column.name}: {self.answer}"
+        if self.is_part:
+            return self.answer
+        # A question has its own mark.
+        mark = "" if self.column.name.endswith("?") else ":"
+        return f"{self.column.name}{mark} {self.answer}"
 
     def cell(self, cluster: int) -> Cell:
         """Write the cell of a cluster, or of all rows: −1."""
@@ -154,24 +159,31 @@ def write_text(profile: "Profile", width: int = 100) -> list[str]:
     """Write the table as lines of text, as many clusters beside each other as the width takes."""
     measure, _ = measure_name(profile)
     graded = any(_mark(line, h) for line in list_lines(profile) for h in profile.clusters)
-    heads = [profile.clusters[i : i + 1] for i in range(len(profile.clusters))]
     lines = [line for line in list_lines(profile) if not line.is_part]
-    names = [measure, "", *(brief(line.name, _MAX_NAME) for line in lines)]
+    again = ["found again"] * any(write_again(profile, h) for h in profile.clusters)
+    names = [measure, "", *again, *(brief(line.name, _MAX_NAME) for line in lines)]
     blocks = [
-        [brief(h.name, _MAX_CELL), write_sizes(profile, h), *(_short_cell(x, h) for x in lines)]
-        for (h,) in heads
+        [
+            f"{brief(head.name, _MAX_CELL)}  ",
+            f"{counted(head.n_rows, profile.thing)}  ",
+            *(f"{count_again(profile, head)}  " for _ in again),
+            *(_short_cell(line, head) for line in lines),
+        ]
+        for head in profile.clusters
     ]
     if len(blocks) > 1:
-        blocks.append(["All", "", *(brief(line.cell(-1).text, _MAX_CELL) for line in lines)])
-    blocks.append(["missing", "", *(f"{100 * x.column.share_missing:.1f} %" for x in lines)])
+        whole = [brief(line.cell(-1).text, _MAX_CELL) for line in lines]
+        blocks.append(["All", "", *("" for _ in again), *whole])
+    missing = [f"{100 * line.column.share_missing:.1f} %" for line in lines]
+    blocks.append(["missing", "", *("" for _ in again), *missing])
     wide = [max(map(len, block)) for block in blocks]
     first = max(map(len, names))
     room, shown = width - first, len(blocks)
-    while shown > 1 and sum(wide[:shown]) + 3 * shown > room:
+    while shown > 1 and sum(wide[:shown]) + 2 * shown > room:
         shown -= 1
     columns = [name.ljust(first) for name in names]
     for block, w in zip(blocks[:shown], wide, strict=False):
-        columns = [f"{row}   {cell.rjust(w)}" for row, cell in zip(columns, block, strict=True)]
+        columns = [f"{row}  {cell.rjust(w)}" for row, cell in zip(columns, block, strict=True)]
     found = [row.rstrip() for row in columns]
     n_left = len(profile.clusters) - shown
     if n_left > 0:

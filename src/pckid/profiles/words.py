@@ -22,10 +22,16 @@ def write_again(profile: "Profile", head: "ClusterHead") -> str:
     """Write how often a cluster is found again; nothing where that was not assessed."""
     if head.found_again is None:
         return ""
-    times = round(head.found_again * profile.n_resamples)
     if len(profile.clusters) > MAX_WIDE:
-        return f"again {times}/{profile.n_resamples}"
-    return f"found again {times} of {profile.n_resamples}"
+        return f"again {count_again(profile, head).replace(' of ', '/')}"
+    return f"found again {count_again(profile, head)}"
+
+
+def count_again(profile: "Profile", head: "ClusterHead") -> str:
+    """Write in how many halves of the rows a cluster is found again: "19 of 20"."""
+    if head.found_again is None:
+        return ""
+    return f"{round(head.found_again * profile.n_resamples)} of {profile.n_resamples}"
 
 
 def measure_name(profile: "Profile") -> tuple[str, str]:

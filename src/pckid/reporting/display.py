@@ -11,6 +11,7 @@ from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess
 from pckid.describe.rows import own_labels
 from pckid.figures.figure import Figure
 from pckid.outcomes import OutcomeComparison
+from pckid.power import Power
 from pckid.reporting.figures import list_figures
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, describe_rows, summarise
@@ -36,6 +37,11 @@ class Report:
     def figures(self) -> dict[str, Figure]:
         """Every figure of the page by its name; each has a `plot` and a `savefig`."""
         return list_figures(self.summary)
+
+    @property
+    def methods_text(self) -> str:
+        """What was done and found, as a paragraph for a paper; `pckid cite` gives the reference."""
+        return self.summary.methods_text
 
     @cached_property
     def html(self) -> str:
@@ -73,6 +79,7 @@ def report(
     *,
     assessment: Assessment | bool = True,
     outcomes: OutcomeComparison | None = None,
+    power: Power | None = None,
 ) -> Report:
     """Report on a fitted estimator in one self-contained, interactive HTML page.
 
@@ -92,6 +99,8 @@ def report(
         takes some seconds, with the estimator's `random_state`; False leaves it out.
     outcomes : OutcomeComparison, optional
         What the clusters were compared in, as from `pckid.compare_outcomes`: first on the page.
+    power : Power, optional
+        How far apart groups would have to lie to be found, as from `pckid.find_power`.
 
     Returns
     -------
@@ -118,7 +127,7 @@ def report(
             with part(0.7):
                 assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
         with part(0.9, DESCRIBING):
-            made = Report(summarise(estimator, X, background, assessment or None, outcomes))
+            made = Report(summarise(estimator, X, background, assessment or None, outcomes, power))
         if path is not None:
             with part(1.0, WRITING):
                 made.save(path)

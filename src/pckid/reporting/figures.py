@@ -9,6 +9,7 @@ from pckid.figures.figure import Figure
 from pckid.figures.marks import Axis, Labels, Line, Mark, Panel, cluster_dots, text_width
 from pckid.plots import (
     ChoiceDisplay,
+    CorrelogramDisplay,
     FlowDisplay,
     NullDisplay,
     OutcomeDisplay,
@@ -20,12 +21,15 @@ from pckid.reporting.summary import Summary
 
 MAX_DOTS = 3000  # dots on the map: browsers become slow with more
 MAX_PICTURE_COLUMNS = 60
+MAX_AXIS = 8  # columns of the axis
 
 
 def list_figures(summary: Summary) -> dict[str, Figure]:
     """Describe all figures of a report."""
     found, several = summary.assessment, len(summary.clusters) > 1
     figures = {"profile": summary.profile.figure(), "missing": missing_figure(summary)}
+    if summary.axis is not None:
+        figures["axis"] = summary.axis.profile.head(MAX_AXIS).figure()
     if several:
         figures["map"] = map_figure(summary)
         figures["likeness"] = summary.likeness.figure()
@@ -36,6 +40,8 @@ def list_figures(summary: Summary) -> dict[str, Figure]:
         figures["clearness"] = NullDisplay.from_assessment(found).figure()
     if found is not None and found.cluster_stability is not None:
         figures["stability"] = StabilityDisplay.from_assessment(found).figure()
+    if found is not None and found.dependence and found.dependence.correlogram:
+        figures["correlogram"] = CorrelogramDisplay.from_assessment(found).figure()
     display = summary.spectrum if summary.choice is None else ChoiceDisplay(summary.choice)
     figures["numbers"] = display.figure()
     if summary.matches is not None:

@@ -16,6 +16,7 @@ from pckid.profiles.layout import read_style, write_sign, write_table
 from pckid.profiles.profile import MAX_SHOWN
 from pckid.profiles.words import describe_tints
 from pckid.reporting.figures import (
+    MAX_AXIS,
     MAX_PICTURE_COLUMNS,
     choose_dots,
     list_figures,
@@ -23,7 +24,9 @@ from pckid.reporting.figures import (
 )
 from pckid.reporting.payload import pack_data
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, Summary
+from pckid.say.citation import BIBTEX, REFERENCE
 from pckid.say.verdict import mark_verdict, write_null_p
+from pckid.say.way_on import write_correlation
 
 MAX_LISTED_CELLS = 10
 
@@ -58,11 +61,14 @@ def render(summary: Summary) -> str:
         largest_gap=int(drops[1:].argmax()) + 2 if len(drops) > 1 else 1,
         max_columns=MAX_PICTURE_COLUMNS,
         max_shown=MAX_SHOWN,
+        max_axis=MAX_AXIS,
         max_listed=MAX_LISTED_COLUMNS,
         max_next=MAX_LISTED_CELLS,
         style=style,
         script=script,
         policy=_policy(script, style),
+        bibtex=BIBTEX,
+        reference=REFERENCE,
     )
 
 
@@ -83,6 +89,7 @@ def _template() -> Any:
         "counted": counted,
         "percent": _percent,
         "quantity": jinja2.pass_context(_quantity),
+        "correlation": write_correlation,
         "p_value": write_p,
         "null_p": write_null_p,
         "titled": jinja2.pass_context(_titled),

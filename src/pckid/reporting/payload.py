@@ -24,7 +24,9 @@ def pack_data(summary: Summary, figures: Mapping[str, Figure]) -> str:
     """Pack the data of a report: base64 of gzip of JSON, the same for the same summary."""
     data = page_data(summary)
     # Figures that are not drawn on the page as they are saved.
-    data["figures"] = {"profile": figures["profile"].to_svg()}
+    # Tables of the page whose figures are drawn anew.
+    tables = [name for name in ("profile", "axis") if name in figures]
+    data["figures"] = {name: figures[name].to_svg() for name in tables}
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
 

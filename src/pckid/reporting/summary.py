@@ -18,6 +18,7 @@ from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted
 from pckid.acquisition import NextCells
 from pckid.assessment import Answer, Assessment
+from pckid.continuum import LeadingAxis, find_axis
 from pckid.describe.categories import CategoryColumn, find_category_orders, summarise_categories
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import confidence_by_observed
@@ -33,7 +34,7 @@ from pckid.input.validation import feature_names
 from pckid.maps.overview import Overview
 from pckid.maps.pixels import PixelSample
 from pckid.matching import ClusterMatches
-from pckid.n_clusters import Choice
+from pckid.n_clusters import MAX_CLUSTERS, Choice
 from pckid.outcomes import OutcomeComparison
 from pckid.plots import (
     ConfidenceDisplay,
@@ -42,8 +43,10 @@ from pckid.plots import (
     MissingnessDisplay,
     SpectrumDisplay,
 )
+from pckid.power import Power
 from pckid.profiles.profile import Profile, make_profile
 from pckid.reporting.agreement import KnownGroups, compare_known, with_known, write_agreement
+from pckid.reporting.methods import collect_facts
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells, write_instability
 from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import (
@@ -57,8 +60,10 @@ from pckid.reporting.rows import (
 )
 from pckid.reporting.scene import summarise_season
 from pckid.reporting.series import SeriesSummary, summarise_series, title_columns
+from pckid.say.methods import MethodFacts, write_methods
 from pckid.say.notebook import show_answer
 from pckid.say.verdict import is_about_groups, mark_verdict, write_headline, write_reason
+from pckid.say.way_on import list_ways_on, write_tried
 from pckid.series import SeriesTable
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.spectral.instability import instability_of_missing
@@ -193,6 +198,9 @@ class Summary:
     command: str  # clusters the table, as in `Background`
     parameters: dict[str, str]
     provenance: dict[str, str]
+    methods: MethodFacts
+    axis: LeadingAxis | None  # along which rows differ, where there are no clear groups
+    power: Power | None  # how far groups would have to lie apart to be found
 
     @property
     def answer(self) -> tuple[str, str, str]:
@@ -235,6 +243,23 @@ class Summary:
         return write_reason(self.assessment)
 
     @property
+    def tried(self) -> str:
+        """What was tried before no clear groups were found."""
+        return write_tried(self.assessment, MAX_CLUSTERS)
+
+    @property
+    def ways_on(self) -> list[str]:
+        """What could be done where no clear groups were found."""
+        missing = [(each.name, each.share_missing) for each in self.columns]
+        missing += [(each.name, each.share_missing) for each in self.categories]
+        return list_ways_on(self.assessment, missing, knows_power=self.power is not None)
+
+    @property
+    def methods_text(self) -> str:
+        """What was done and found, as a paragraph for a paper."""
+        return write_methods(self.methods, self.assessment)
+
+    @property
     def agreement(self) -> str:
         """How the clusters agree with known groups, in words; "" where none are known."""
         return "" if self.known is None else write_agreement(self.known.agreement, self.titles)
@@ -246,6 +271,7 @@ def summarise(
     background: Background | None = None,
     assessment: Assessment | None = None,
     outcomes: OutcomeComparison | None = None,
+    power: Power | None = None,
 ) -> Summary:
     """Compute everything that a report shows, of a fitted PCKID and the table it was fitted on.
 
@@ -284,6 +310,8 @@ def summarise(
     parameters = estimator.get_params()
     if isinstance(X, SeriesTable) and parameters["column_groups"] is None:
         parameters["column_groups"] = f"the variables: {', '.join(X.column_groups)}"
+
+    is_none = assessment is not None and assessment.answer is Answer.NONE
 
     def with_names(found: Iterable[Any]) -> list[tuple[str, Any]]:
         return [(_row_name(each.row, row_names), each) for each in found]
@@ -351,6 +379,9 @@ def summarise(
         command=background.command,
         parameters={name: str(value) for name, value in sorted(parameters.items())},
         provenance=_provenance(values, background),
+        axis=find_axis(estimator, X) if is_none else None,
+        power=power,
+        methods=collect_facts(estimator, labels, observed, len(categories), how["thing"]),
     )
 
 

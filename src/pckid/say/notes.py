@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pckid._utils.text import counted, list_first
+from pckid._utils.text import counted, join_words, list_first
 from pckid.say.names import begin_with
 from pckid.say.verdict import write_found_again
+from pckid.significance.causes import Cause, CauseKind
 from pckid.significance.levels import CLEAR, FEW_ROWS, MAX_JUDGED, Answer
 
 
@@ -17,6 +18,8 @@ def write_notes(found: Any) -> list[str]:
         notes.append(_note_worth(found))
     if found.answer is Answer.GROUPS and found.n_separated < found.n_clusters:
         notes += _note_gaps(found)
+    if found.answer is Answer.STRUCTURE:
+        notes += [_note_cause(cause) for cause in found.causes]
     if found.coarser is not None:
         notes.append(_note_coarser(found))
     if len({run.n_clusters for run in found.runs if run.answer is not Answer.NONE}) > 1:
@@ -94,6 +97,18 @@ def _note_worth(found: Any) -> str:
     )
 
 
+def _note_cause(cause: Cause) -> str:
+    """Name what alone may make clusters as clear."""
+    columns = list(cause.columns)
+    if cause.kind is CauseKind.CIRCLE:
+        seen = f"{join_words(columns)} lie on a circle, as the sine and cosine of an angle do"
+    elif cause.kind is CauseKind.PARTS:
+        seen = f"{list_first(columns)} are parts of a whole: they add up to the same in all rows"
+    else:
+        seen = "Rows that are far out in one column are so in others: heavy tails"
+    return f"{seen}. That alone can make clusters this clear, without any groups."
+
+
 def _note_gaps(found: Any) -> list[str]:
     """List clusters that form a group together, and those with too few rows to show a gap."""
     notes = [
@@ -112,13 +127,14 @@ def _note_gaps(found: Any) -> list[str]:
 
 
 def _note_numbers(found: Any) -> str:
-    """Say how many runs find other numbers of clusters."""
-    numbers = Counter(run.n_clusters for run in found.runs)
-    own = numbers.pop(found.n_clusters, 0)
+    """Say how many runs, and further ensembles, find other numbers of clusters."""
+    numbers = Counter([*(run.n_clusters for run in found.runs), *found.further])
+    own, things = numbers.pop(found.n_clusters, 0), "ensembles" if found.further else "runs"
     others = ", ".join(f"{k} in {count}" for k, count in numbers.most_common())
     return (
-        f"{own} of {len(found.runs)} runs find {counted(found.n_clusters, 'cluster')}; others find "
-        f"{others}: the table hardly says which."
+        f"{own} of {len(found.runs) + len(found.further)} {things} find "
+        f"{counted(found.n_clusters, 'cluster')}; others find {others}: the table hardly says "
+        "which."
     )
 
 

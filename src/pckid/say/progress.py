@@ -16,6 +16,7 @@ _DOING = {
     progress.CLUSTERING: "Clustering the rows",
     progress.JUDGING: "Comparing with tables without groups",
     progress.REPEATING: "Clustering random halves of the rows",
+    progress.SIMULATING: "Simulating tables with two groups",
     progress.DESCRIBING: "Describing the clusters",
     progress.WRITING: "Writing",
     progress.PLACING: "Placing pixels",

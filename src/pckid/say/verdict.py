@@ -44,10 +44,11 @@ def write_verdict(found: Any) -> str:
     agree = f"; {write_share_of_runs(found)}" if len(found.runs) > 1 else ""
     if found.answer is Answer.NONE:
         return f"No clear groups: tables without groups fall into clusters as clearly{agree}."
-    clear = "chance alone does not make {} this clear"
     if found.n_clusters == 1:
-        clusters = clear.format("clusters")
-        return f"There may be groups, though there is only one cluster: {clusters}{agree}."
+        return (
+            "There may be groups, though there is only one cluster: a Gaussian dependence between "
+            f"columns does not explain clusters this clear{agree}."
+        )
     if found.answer is Answer.STRUCTURE and found.doubtful:
         again = write_found_again(found, found.cluster_recovery.min())
         return (
@@ -55,9 +56,10 @@ def write_verdict(found: Any) -> str:
         )
     if found.answer is Answer.STRUCTURE:
         return (
-            f"Structure without gaps: {clear.format('clusters')}, but no cluster is separated "
-            f"from the others by a gap{agree}. The rows may differ along a continuum, groups may "
-            "touch, or the rows may be too few to show gaps."
+            "Structure without gaps: a Gaussian dependence between columns does not explain "
+            "clusters this clear, but no cluster is separated from the others by a gap"
+            f"{agree}. The rows may differ along a continuum, groups may touch, or the rows may be "
+            "too few to show gaps."
         )
     groups = _count_groups(found)
     if found.n_separated != found.n_clusters:
@@ -65,7 +67,8 @@ def write_verdict(found: Any) -> str:
     if found.doubtful:
         again = write_found_again(found, found.cluster_recovery.min())
         return f"Doubtful: {groups}, but {_list_doubtful(found)} found again in {again}."
-    return f"{groups}: {clear.format('groups')}{agree}{_write_stability(found)}."
+    clear = "chance alone does not make groups this clear"
+    return f"{groups}: {clear}{agree}{_write_stability(found)}."
 
 
 def write_share_of_runs(found: Any) -> str:
@@ -200,11 +203,10 @@ def write_reason(found: Any) -> str:
             "Rows were taken as independent, but those that follow each other are alike "
             f"({found.alike_in_order:.2f}): in time or space that alone makes clusters this clear."
         )
-    things = "groups" if found.answer is Answer.GROUPS else "clusters"
-    clear = f"Chance alone does not make {things} this clear"
-    if found.answer is Answer.STRUCTURE and found.n_clusters > 1:
-        return f"{clear}, but no gap separates them{agree}."
-    return f"{clear}{agree}."
+    if found.answer is Answer.GROUPS:
+        return f"Chance alone does not make groups this clear{agree}."
+    gap = ", but no gap separates them" if found.n_clusters > 1 else ""
+    return f"A Gaussian dependence does not explain clusters this clear{gap}{agree}."
 
 
 def _write_doubt(found: Any) -> str:

@@ -18,7 +18,6 @@ from pckid.significance.levels import Levels
 from pckid.significance.units import Units
 
 MAX_COARSER = 12  # clusters: more of them cut a continuum finely, and there are many pairs
-_STRICTER = 5.0  # the level of gaps, by that of coarser divisions
 _MIN_SHARE = 0.9
 # Divides rows (n_rows,) into each number of clusters, labels (n_rows,) from 0.
 Divide = Callable[[Sequence[int]], list[np.ndarray]]
@@ -74,7 +73,7 @@ def find_coarser_gaps(
     """
     if n_clusters <= 2:
         return None
-    levels = Levels(levels.structure, levels.gaps / _STRICTER)
+    levels = levels.in_coarser_divisions()
     numbers, best, highest = range(2, min(n_clusters, MAX_COARSER + 1)), None, (False, 1)
     for number, division in zip(numbers, divide(numbers), strict=True):
         found = find_gaps(units, division, entropy, number, levels, only_if_separated=True)

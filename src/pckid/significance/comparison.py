@@ -12,7 +12,7 @@ from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import part, steps
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.input.arrangement import Arrangement
-from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation
+from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation, Correlogram
 from pckid.significance.levels import LEVELS
 from pckid.significance.margins import dip
 from pckid.significance.null_tables import (
@@ -36,9 +36,9 @@ _NULL_PER_OWN = 3  # the table itself is measured once for so many null tables
 # Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n).
 KernelOf = Callable[[np.ndarray, int], np.ndarray]
 # What the eigenvalues, shares and dips of a structure count in the statistic.
-_WEIGHTS = (0.5, 0.25, 0.25)
+WEIGHTS = (0.5, 0.25, 0.25)
 # Smaller spreads of null tables are rounding.
-_MIN_SPREAD = 1e-6
+MIN_SPREAD = 1e-6
 _N_LEADING = 7
 _N_SHARED = 13
 _N_DIPS = 3
@@ -70,6 +70,7 @@ class Comparison(NamedTuple):
     error: float = 0.0  # of the statistic: it is a mean over ensembles, and over draws of rows
     correlation: Correlation = INDEPENDENT  # of the leading component between rows
     n_effective: float = np.inf  # how many independent rows tell as much about that component
+    correlogram: Correlogram | None = None  # of that component, where rows have positions
 
     @property
     def is_endless(self) -> bool:
@@ -113,7 +114,7 @@ class Comparison(NamedTuple):
     @property
     def _in_spreads(self) -> tuple[float, float]:
         """How far the statistic is above null ones, and its error, in their standard deviations."""
-        spread = max(float(self.null_statistics.std(ddof=1)), _MIN_SPREAD)
+        spread = max(float(self.null_statistics.std(ddof=1)), MIN_SPREAD)
         return (self.statistic - float(self.null_statistics.mean())) / spread, self.error / spread
 
 
@@ -176,7 +177,11 @@ def compare_with_null_tables(
             break
     if dependence is not None:
         leading = next(each for each in dependence.correlations if each.rho > 0)
-        found = found._replace(correlation=leading, n_effective=dependence.n_effective)
+        found = found._replace(
+            correlation=leading,
+            n_effective=dependence.n_effective,
+            correlogram=dependence.correlogram,
+        )
     if arrangement is not None and arrangement.n_groups < MIN_EFFECTIVE:
         found = found._replace(n_effective=float(arrangement.n_groups))
     return found
@@ -220,9 +225,9 @@ def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> C
     would seem closer to each other than a further one is. There are three of them at least.
     """
     statistics, null_statistics = np.zeros(len(own)), np.zeros(len(null))
-    for kind, weight in enumerate(_WEIGHTS):
+    for kind, weight in enumerate(WEIGHTS):
         mine, others = (np.stack([each[kind] for each in found]) for found in (own, null))
-        spread = np.maximum(others.std(axis=0, ddof=1), _MIN_SPREAD)
+        spread = np.maximum(others.std(axis=0, ddof=1), MIN_SPREAD)
         heights = (mine - others.mean(axis=0)) / spread
         statistics += weight * heights.max(axis=1)
         null_statistics += weight * leave_one_out(others).max(axis=1)
@@ -239,5 +244,5 @@ def leave_one_out(values: np.ndarray) -> np.ndarray:
     n = len(values)
     deviations = values - values.mean(axis=0)
     variances = ((deviations**2).sum(axis=0) - deviations**2 * n / (n - 1)) / (n - 2)
-    spread = np.maximum(np.sqrt(np.maximum(variances, 0.0)), _MIN_SPREAD)
+    spread = np.maximum(np.sqrt(np.maximum(variances, 0.0)), MIN_SPREAD)
     return deviations * n / (n - 1) / spread

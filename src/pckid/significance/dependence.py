@@ -52,6 +52,8 @@ _FINER, _STEPS = (0.4, 0.63, 1.0, 1.6), np.geomspace(0.4, 2.5, 9)
 _LONGEST = 3.0
 # Of a score that its row does not tell, less of its variance than this is explained.
 _MIN_EXPLAINED = 1e-3
+# A correlogram has so many bins with so many pairs each, up to so many times the range.
+_N_BINS, _MIN_PAIRS, _RANGES_SHOWN = 12, 20, 3.0
 _NUGGET = 1e-6  # without which roots of smooth fields are not real
 
 
@@ -82,6 +84,26 @@ def decay(distances: np.ndarray, range_: float, shape: float) -> np.ndarray:
     return np.exp(-h if shape == 1 else -(h**shape))
 
 
+class Correlogram(NamedTuple):
+    """How much rows are alike by their distance, in the leading component that depends on it.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_bins,)
+        Means of those of the pairs of rows in each bin, ascending.
+    correlations : ndarray of shape (n_bins,)
+        Of these pairs.
+    n_pairs : ndarray of shape (n_bins,)
+    fitted : Correlation
+        What was fitted, by which tables without groups are drawn.
+    """
+
+    distances: np.ndarray
+    correlations: np.ndarray
+    n_pairs: np.ndarray
+    fitted: Correlation
+
+
 class RowDependence(NamedTuple):
     """How rows depend on each other, for a reader."""
 
@@ -91,6 +113,7 @@ class RowDependence(NamedTuple):
     n_effective: float  # how many independent rows tell as much as these
     within_groups: bool  # whether rows of two groups are independent
     days: float = 0.0  # the reach in time, where rows have a place and a time
+    correlogram: Correlogram | None = None  # None without positions
 
     @property
     def pace(self) -> float:
@@ -104,7 +127,10 @@ class RowDependence(NamedTuple):
 
 
 def describe_dependence(
-    correlation: Correlation, n_effective: float, arrangement: Arrangement | None
+    correlation: Correlation,
+    n_effective: float,
+    arrangement: Arrangement | None,
+    correlogram: Correlogram | None = None,
 ) -> RowDependence | None:
     """Describe how rows depend on each other by their leading component; None: they do not."""
     if arrangement is None or np.isinf(n_effective):
@@ -113,7 +139,8 @@ def describe_dependence(
     within = arrangement.together is not None
     days = reach / correlation.pace if arrangement.has_times else 0.0
     how = reach, arrangement.unit, float(n_effective), within, days
-    return RowDependence(correlation.rho, *how)
+    shown = None if arrangement.positions is None else correlogram
+    return RowDependence(correlation.rho, *how, shown)
 
 
 class Dependence(NamedTuple):
@@ -124,6 +151,7 @@ class Dependence(NamedTuple):
     values: np.ndarray  # (n_columns,), their eigenvalues
     correlations: list[Correlation]  # of the leading components; the last one of all others, too
     roots: list[np.ndarray | None]  # (n_rows, n_rows) each, of R; None: independent
+    correlogram: Correlogram | None = None  # of the first component that depends on the distance
 
     @property
     def n_effective(self) -> float:
@@ -183,7 +211,40 @@ def fit_dependence(
     found = [each._replace(pace=pace) for each in found]
     drawn = some_rows(np.arange(len(scores)), MAX_DRAWN, rng)
     apart = arrangement.distances(drawn, drawn, pace)
-    return Dependence(drawn, vectors, values, found, [root_of(each, apart) for each in found])
+    roots = [root_of(each, apart) for each in found]
+    first = next(place for place, each in enumerate(found) if each.rho > 0)
+    measured = measure_correlogram(y[:, first], errors[:, first], distances, found[first])
+    return Dependence(drawn, vectors, values, found, roots, measured)
+
+
+def measure_correlogram(
+    y: np.ndarray, errors: np.ndarray, distances: np.ndarray, fitted: Correlation
+) -> Correlogram | None:
+    """Correlate pairs of rows of a component (n,), known up to errors (n,), by their distance.
+
+    With s² the variance of y less the mean variance of the errors, it is the mean of
+    (y_i − m) (y_j − m) / s² over the pairs of a bin, of which there are twelve of one width up to
+    three times the fitted range. None where fewer than two bins have 20 pairs.
+    """
+    first, second = np.triu_indices(len(y), 1)
+    h = distances[first, second]
+    near = np.isfinite(h) & (h <= _RANGES_SHOWN * fitted.range)
+    if not near.any():
+        return None
+    apart = y - y.mean()
+    variance = max(float(np.mean(apart**2 - errors)), _LEAST)
+    products, h = (apart[first] * apart[second] / variance)[near], h[near]
+    width = float(h.max()) / _N_BINS or 1.0
+    bins = np.minimum((h / width).astype(int), _N_BINS - 1)
+    n_pairs = np.bincount(bins, minlength=_N_BINS)
+    kept = n_pairs >= _MIN_PAIRS
+    if kept.sum() < 2:
+        return None
+    n = np.maximum(n_pairs, 1)
+    middles, correlations = (
+        (np.bincount(bins, part, minlength=_N_BINS) / n)[kept] for part in (h, products)
+    )
+    return Correlogram(middles, correlations, n_pairs[kept], fitted)
 
 
 def choose_rows(arrangement: Arrangement, n_samples: int, rng: np.random.Generator) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid._utils.answers import tells_rows_apart
 from pckid._utils.arrays import Array, asarray_like, to_numpy
 from pckid.columns.log_number import LogNumber
 from pckid.columns.ordinal import Ordinal
@@ -104,7 +105,7 @@ def draw_matrix(
         for j in np.flatnonzero(small.categorical).tolist():
             seen = ~np.isnan(values[:, j])
             held, codes = np.unique(values[seen, j], return_inverse=True)
-            tells = 1 < len(held) < seen.sum()
+            tells = tells_rows_apart(len(held), int(seen.sum()))
             values[seen, j] = codes if tells else np.nan
             if not tells:
                 ordered.pop(j, None)

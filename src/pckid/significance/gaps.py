@@ -14,6 +14,9 @@ on either side show one, too: a gap is between clusters, the modes of a bend are
 closest unimodal distribution is no better reference: where there are two modes it is flat between
 them, and hardly any gap of a few hundred rows exceeds it.
 
+A ring or an arc may bend so far that its inner half has two modes, too. So a dip does not count
+where rows lead from one cluster to the other round the valley, see `ridges`.
+
 A dip of all rows does not see few rows beside many. Where one cluster has far fewer, it is apart,
 too, if there is a valley between both, see `valleys`.
 
@@ -35,6 +38,7 @@ from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.margins import dip
 from pckid.significance.neighbours import find_neighbours, find_ways
 from pckid.significance.placing import Ties, find_ties, place_between
+from pckid.significance.ridges import HIGH, measure_ridge
 from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
 from pckid.significance.valleys import MIN_ROWS, find_valley
@@ -44,18 +48,24 @@ _FAR = 3.0  # standard errors
 _MIN_ERROR = 0.05  # of one split: four may lie closer together by chance
 # Of √n times the dip of Gaussian clouds, the mean over the halves.
 _MEAN, _SPREAD = 0.49, 0.055
-_UNSURE = _MEAN + _SPREAD * norm.isf([0.01, 0.05])
+# More halves are drawn while the mean may lie between the levels of coarser divisions and others.
+_UNSURE = _MEAN + _SPREAD * norm.isf([LEVELS.in_coarser_divisions().gaps, LEVELS.gaps])
 _SHALLOW = 0.04
 # √n times the dip of the inner halves is at least this where there is a gap, less where one side
 # has more rows than the other. Where rows are spread evenly it is 0.5 to 0.65.
 _INNER = 0.95
 # Where one cluster has at most this share of the rows of the other, a dip hardly shows.
 _UNEQUAL = 0.6
+# A ridge is looked for where a dip is as likely as this, or less, and columns that can bend make up
+# so much of what separates the two clusters.
+_CLEAR, _MIN_SMOOTH = 0.1, 0.5
 # Fewer rows of a cluster, or of a half of two, cannot show a dip.
 _MIN_ROWS = 20
 # Of the squared distance between two clusters: one that is closer to both lies between them, and
 # joins them if it has some rows.
 _BETWEEN, _MIN_BRIDGE = 0.6, 5
+# One of so many rows, by the smaller of two others, would show a gap to each if there were one.
+_AS_LARGE = 0.5
 _LARGEST = 8.0  # z of a p-value of 0
 _MIN_SPREAD = 0.6  # of null gaps, as z: fewer than twenty may lie close together by chance
 
@@ -184,7 +194,8 @@ def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) ->
 
     Pairs `apart` (n_clusters, n_clusters) have a gap, `distances` (n_clusters, n_clusters) are
     squared. Few rows hardly show a gap to any cluster, so a cluster without a gap to several larger
-    ones joins the closest of them, and two others only where it lies between them.
+    ones joins the closest of them, and two others only where it lies between them, or has half as
+    many rows as the smaller of both.
     """
     near, joined = ~apart, np.eye(len(sizes), dtype=bool)
     order = np.argsort(-sizes, kind="stable")
@@ -194,7 +205,8 @@ def _find_groups(apart: np.ndarray, sizes: np.ndarray, distances: np.ndarray) ->
             joined[cluster, larger[distances[cluster, larger].argmin()]] = True
         for a, b in combinations(larger if sizes[cluster] >= _MIN_BRIDGE else [], 2):
             nearer = max(distances[cluster, a], distances[cluster, b])
-            if nearer < _BETWEEN * distances[a, b]:
+            is_large = sizes[cluster] >= max(_MIN_ROWS, _AS_LARGE * min(sizes[a], sizes[b]))
+            if is_large or nearer < _BETWEEN * distances[a, b]:
                 joined[cluster, [a, b]] = True
     return connected_components(joined, directed=False)[1]
 
@@ -214,8 +226,11 @@ def find_gap_of_pair(
     few, many = sorted((int(second.sum()), int((~second).sum())))
     p_value = np.nan
     if few >= _MIN_ROWS:
-        statistic = _pair_statistic(ties, categorical, second, rng)
+        statistic, smooth = _pair_statistic(ties, categorical, second, rng)
         p_value = float(norm.sf(statistic, loc=_MEAN, scale=_SPREAD))
+        if p_value <= _CLEAR and smooth >= _MIN_SMOOTH:
+            columns = ~(categorical | ties.are_tied)
+            p_value = 1.0 if measure_ridge(ties.values[:, columns], second) >= HIGH else p_value
     if not with_valley or not MIN_ROWS <= few <= _UNEQUAL * many:
         return p_value
     return float(np.fmin(p_value, find_valley(ties, categorical, second, rng).p_value))
@@ -223,11 +238,12 @@ def find_gap_of_pair(
 
 def _pair_statistic(
     ties: Ties, categorical: np.ndarray, second: np.ndarray, rng: np.random.Generator
-) -> float:
+) -> tuple[float, float]:
     """Measure the gap between two clusters: √n (dip − 0.04), the mean over halves.
 
     Of the rows of both, `second` (n_rows,) are those of the second; units (n_units,) may be
-    `categorical`. −inf where the inner rows show no gap.
+    `categorical`. −inf where the inner rows show no gap. Returned with the part of the separation
+    that is not from columns of few values.
     """
     found: list[float] = []
     inner: list[float] = []
@@ -253,9 +269,10 @@ def _pair_statistic(
         are_inside = _find_side(np.array(inner))
         if min(*outer, are_inside) > 0 or are_inside < 0:
             break
+    smooth = float(np.mean([each for _, each in placed])) if placed else 1.0
     if not placed or (inner and np.mean(inner) < 0):
-        return -np.inf
-    return float(np.mean(found))
+        return -np.inf, smooth
+    return float(np.mean(found)), smooth
 
 
 def _measure_inner(positions: np.ndarray, smooth: float) -> float:

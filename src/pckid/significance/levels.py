@@ -6,6 +6,7 @@ from enum import StrEnum
 MAX_JUDGED = 3000  # the stability of so many rows is judged
 FEW_ROWS = 10  # clusters of fewer rows than this are named
 CLEAR = 0.8  # clusters that are found again in this share of the resamples count as stable
+STRICTER = 5  # levels are so many times lower where p-values are too low
 DOUBTFUL = 0.5  # those that are found again in less than this share are doubtful
 
 
@@ -39,7 +40,11 @@ class Levels:
 
     def in_wide_tables(self) -> "Levels":
         """Return what counts where rows are scored by factors: there p-values are lower still."""
-        return replace(self, structure=self.structure / 5)
+        return replace(self, structure=self.structure / STRICTER)
+
+    def in_coarser_divisions(self) -> "Levels":
+        """Return what counts where several divisions are tried, of which one may show a gap."""
+        return replace(self, gaps=self.gaps / STRICTER)
 
 
 LEVELS = Levels()

@@ -106,12 +106,18 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
     return NullModel(margins, units, *gaussian, paired, completion)
 
 
-def draw_null_table(model: NullModel, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_null_table(
+    model: NullModel, rows: np.ndarray, rng: np.random.Generator, moved: np.ndarray | None = None
+) -> np.ndarray:
     """Draw a table without groups, of shape (n_rows, n_features), NaN where missing.
 
-    It lacks the cells that `rows` (n_rows,) of the table lack.
+    It lacks the cells that `rows` (n_rows,) of the table lack. Rows that are `moved`
+    (n_rows, n_units) from the mean, in standard deviations, may form groups.
     """
     latent = rng.standard_normal((len(rows), len(model.margins))) @ model.root.T
+    if moved is not None:
+        # Columns keep their distribution: they vary no more than without.
+        latent = (latent + moved) / np.sqrt(1 + moved.var(axis=0))
     latent = model.means + model.spreads * latent
     observed = model.observed[rows]
     X = _show(model, latent)

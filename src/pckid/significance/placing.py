@@ -87,12 +87,7 @@ def place_between(
     for j in np.flatnonzero(categorical):
         X[:, j] = _category_scores(X[:, j], second, learn, rng)
     seen = ~np.isnan(X)
-    (n, first, below), (m, other, above), (_, _, total) = (
-        _moments(X, seen, rows) for rows in (learn & ~second, learn & second, learn)
-    )
-    both = np.maximum(n + m, 1)
-    within = np.maximum((below + above) / np.maximum(both - 2, 1), _MIN_VARIANCE * total / both)
-    difference = np.where((n > 1) & (m > 1), other - first, 0.0)
+    first, difference, within = measure_difference(X, second, learn)
     weight = difference / np.maximum(within, np.finfo(np.float64).tiny)
     contributions = weight * difference
     if contributions.sum() <= 0:
@@ -102,6 +97,28 @@ def place_between(
     enough = observed >= _MIN_SEEN * contributions.sum()
     positions = np.where(enough, placed / np.where(enough, observed, 1.0), np.nan)
     return positions, contributions[~discrete].sum() / contributions.sum()
+
+
+class Difference(NamedTuple):
+    """How two clusters differ, column by column, each (n_columns,)."""
+
+    first: np.ndarray  # the means of the first
+    difference: np.ndarray  # of the means; 0 where one has fewer than two values
+    within: np.ndarray  # the variances within clusters
+
+
+def measure_difference(X: np.ndarray, second: np.ndarray, learn: np.ndarray) -> Difference:
+    """Measure how two clusters differ in X (n_rows, n_columns), NaN where missing.
+
+    Of the rows `learn` (n_rows,), `second` (n_rows,) are those of the second cluster.
+    """
+    seen = ~np.isnan(X)
+    (n, first, below), (m, other, above), (_, _, total) = (
+        _moments(X, seen, rows) for rows in (learn & ~second, learn & second, learn)
+    )
+    both = np.maximum(n + m, 1)
+    within = np.maximum((below + above) / np.maximum(both - 2, 1), _MIN_VARIANCE * total / both)
+    return Difference(first, np.where((n > 1) & (m > 1), other - first, 0.0), within)
 
 
 def _moments(

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from pckid._utils.commands import write_command
 from pckid._utils.text import brief, counted
 from pckid.data import penguins_path
 from pckid.describe.cluster_names import check_cluster_names
@@ -42,6 +43,7 @@ from pckid.frontends.options import OPTIONS, CaseOptions, ColumnOptions, ReadOpt
 from pckid.frontends.questions import write_evidence
 from pckid.frontends.wording import write_note
 from pckid.input.cells import as_text
+from pckid.maps.sources import find_kind_of
 from pckid.significance.new_rows import HEADS
 
 Json = dict[str, Any]
@@ -208,7 +210,10 @@ class Desk:
                 pa.default_memory_pool().release_unused()
 
     def take(self, name: str, content: bytes) -> Json:
-        """Keep a file that a page gave."""
+        """Keep a file that a page gave; scenes are for the command line."""
+        if find_kind_of(content[:512], Path(name).suffix):
+            command = write_command(["cluster", name], {"out": "clusters.tif"})
+            raise Wrong(f"{brief(name)} is an image. In a terminal, in its folder: {command}")
         return {"file": self.keep(Upload(name[-200:], content), len(content)), "name": name[-200:]}
 
     def file_of(self, key: str, name: str) -> bytes:
@@ -577,7 +582,7 @@ _OF_LINES = ("case", "time", "variable", "value")
 def _show(decided: Decided) -> Json:
     """Show what is decided about a table, and what is asked."""
     settings, found, state, choices, questions, wrong = decided
-    asked = {doubt.column for question in questions for doubt in question.group}
+    asked = {name for each in questions for doubt in each.group for name in doubt.columns}
     lines = settings.options.lines
     return {
         "questions": [
@@ -588,7 +593,7 @@ def _show(decided: Decided) -> Json:
                 "answers": [answer.label for answer in each.answers],
                 "chosen": each.chosen,
                 "stops": each.stops,
-                "columns": sorted({doubt.column for doubt in each.group if doubt.column}),
+                "columns": sorted({n for doubt in each.group for n in doubt.columns if n}),
             }
             for each in questions
         ],

@@ -11,7 +11,7 @@ from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.inspection import ColumnInspection, TableInspection
 from pckid.frontends.options import ColumnOptions, Fix
-from pckid.frontends.questions import is_about_rows, list_answers, write_evidence
+from pckid.frontends.questions import is_about_rows, list_answers, urgency, write_evidence
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.tables.formats import FORMATS
@@ -45,8 +45,8 @@ _BY_KIND = {
     "duration": ["use"],
 }
 _OF_CELLS = (
-    "na_values", "not_missing", "limits", "ignore_case", "categorical", "numbers", "dates",
-    "as_is", "keep_rows",
+    "na_values", "not_missing", "limits", "ignore_case", "categorical", "ordinal", "numbers",
+    "dates", "as_is", "keep_rows",
 )  # fmt: skip
 _USELESS = ("constant", "empty")
 
@@ -199,7 +199,7 @@ def find_answers(group: Sequence[Doubt]) -> list[GivenAnswer]:
     """List the possible answers to a question about doubts of one kind."""
     said = write_evidence(group[0]) + write_alike(group)
     keys = tuple(map(doubt_key, group))
-    names = () if is_about_rows(group[0]) else tuple(doubt.column for doubt in group)
+    names = () if is_about_rows(group[0]) else tuple(n for doubt in group for n in doubt.columns)
     by_doubt = [list_answers(doubt) for doubt in group]
     return [
         GivenAnswer(keys, names, said, label, tuple(dict.fromkeys(
@@ -220,9 +220,9 @@ def open_questions(doubts: Sequence[Doubt], state: TableState) -> list[list[Doub
         doubt
         for doubt in doubts
         if doubt_key(doubt) not in settled
-        and (is_about_rows(doubt) or doubt.column not in left_out)
+        and (is_about_rows(doubt) or not left_out.issuperset(doubt.columns))
     ]
-    return list(group_doubts(sorted(still_open, key=lambda doubt: not doubt.stops)))
+    return list(group_doubts(sorted(still_open, key=urgency)))
 
 
 def of_cells(fixes: Sequence[Fix]) -> list[Fix]:

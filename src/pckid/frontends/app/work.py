@@ -24,7 +24,7 @@ from pckid.frontends.formats.writing import TableWriter
 from pckid.frontends.options import ColumnOptions
 from pckid.frontends.placing import load_known
 from pckid.frontends.results import tabulate_cells
-from pckid.frontends.run import Clustering, assign_clusters, fit_clusters
+from pckid.frontends.run import Clustering, assign_clusters, fit_clusters, head_sheet
 from pckid.frontends.wording import refuse_undecided, write_findings, write_note
 from pckid.modelfile import load
 from pckid.reporting import Report
@@ -58,7 +58,7 @@ def find_groups(settings: Settings, tell: Tell) -> RunResult:
         earlier = load(io.BytesIO(like.content)) if like else None
         found = fit_clusters(model, prepared, None, earlier).assessed()
         compared = found.compare_outcomes(settings.outcomes) if settings.outcomes else None
-        asked = {"outcomes": settings.outcomes, "like": like and like.name}
+        asked: dict[str, Any] = {"outcomes": settings.outcomes, "like": like and like.name}
         with part(0.6, DESCRIBING):
             summary = found.report(PAGE, None, compared, **asked).summary
         profiles = found.profile_sheets()["profiles"]
@@ -74,7 +74,8 @@ def name_groups(
     found = _find_again(settings, made)
     found.estimator.cluster_names_ = names
     titles = cluster_titles(found.estimator)
-    profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
+    order = [head.number for head in made.summary.profile.clusters]
+    profiles = [head_sheet([titles[number] for number in order]), *made.profiles[1:]]
     judged = replace(made.summary.assessment, cluster_names=list(names))
     found = replace(found, assessment=judged)
     summary = replace(made.summary, titles=titles, assessment=judged)

@@ -2,7 +2,7 @@
 
 import csv
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import Any
@@ -17,15 +17,18 @@ from pckid._utils.progress import DESCRIBING, READING, WRITING, part
 from pckid._utils.sklearn_compat import check_parameters
 from pckid._utils.text import list_first
 from pckid.acquisition import NextCell, next_cells
+from pckid.assessment import Answer
 from pckid.blocks.datasets import DatasetRows
+from pckid.continuum import find_axis
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.estimator import PCKID
-from pckid.frontends.cases import prepare_table
+from pckid.frontends.cases import prepare_advised, prepare_table
 from pckid.frontends.cli.messages import (
     holding_notes,
     note,
     print_json,
     remark,
+    say,
     take_notes,
 )
 from pckid.frontends.cli.options import pick_case
@@ -39,12 +42,20 @@ from pckid.frontends.formats.findings import advice
 from pckid.frontends.formats.writing import check_output
 from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
+from pckid.frontends.questions import QUESTIONS
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.run import Clustering, fit_clusters
 from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.prepared import Prepared
 from pckid.modelfile import load
 from pckid.reporting.missing_cells import write_instability
+from pckid.say.way_on import write_axis
+from pckid.spectral.settings import ClusterParameters
+
+# Options of the fit that are no parameters, or say more than one.
+_OF_FIT = ("settings", "groups", "outcomes", "like")
+# Parameters that name columns, which must be known before.
+_OF_COLUMNS = ("log_columns", "count_columns", "ordinal_columns")
 
 
 def run_cluster(given: SimpleNamespace) -> None:
@@ -65,7 +76,24 @@ def run_cluster(given: SimpleNamespace) -> None:
         prepared = with_outcomes(prepared, given.outcomes)
         tell_prepared(prepared)
         prepared = _use_columns(estimator, prepared, given)
+        first = [each for each in prepared.doubts if not QUESTIONS[each.code].refines]
+        asked = [] if given.quiet else list_questions(first, SHELL, "Before clustering, ")
+        for text in [*asked, ""] if asked else ():
+            say(text)
         _cluster(estimator, prepared, rows, given, line)
+
+
+def parameters_among(given: SimpleNamespace) -> list[str]:
+    """List the options that are parameters of `PCKID`, but for the number of clusters."""
+    names = (each.name for each in fields(ClusterParameters))
+    return [name for name in names if hasattr(given, name) and name != "n_clusters"]
+
+
+def list_of_fit(given: SimpleNamespace) -> dict[str, Any]:
+    """List the options of the fit, as a report, or another command, repeats them."""
+    keys = [*_OF_FIT, *(name for name in parameters_among(given) if name != "random_state")]
+    own = {key: getattr(given, key) for key in keys}
+    return own | {"random_state": given.random_state or None}
 
 
 def split_names(text: str | None) -> list[str | None]:
@@ -77,8 +105,9 @@ def split_names(text: str | None) -> list[str | None]:
 def make_estimator(given: SimpleNamespace) -> PCKID:
     """Make the model that the options describe; what does not suit it is wrong use."""
     estimator = PCKID(given.n_clusters or "auto", random_state=given.random_state)
-    if given.n_runs:
-        estimator.set_params(n_runs=given.n_runs)
+    for name in parameters_among(given):
+        if getattr(given, name) is not None and name not in _OF_COLUMNS:
+            estimator.set_params(**{name: getattr(given, name)})
     known = sorted(estimator.get_params())
     for each in given.settings:
         name, sign, text = each.partition("=")
@@ -109,7 +138,7 @@ def _check_use(given: SimpleNamespace, estimator: PCKID) -> bool:
     sources = [given.path, *filter(None, [given.like])]
     tables = [given.out, given.out_long, given.next_cells]
     check_outputs(sources, tables, given.report_path, given.model_path, table=given.out_table)
-    of_rows = ("case", "weights", "place", "instability", "next_cells", "outcomes", "like")
+    of_rows = ("case", "weights", "place", "instability", "next_cells", "outcomes", "like", "power")
     needs = [as_argument(key) for key in of_rows if getattr(given, key)]
     needs += ["--report"] * bool(given.report_path)
     needs += ["--set missingness=informative"] * (estimator.missingness == "informative")
@@ -139,7 +168,7 @@ def _open(
     columns = replace(columns, drop=(*columns.drop, *given.outcomes))
     if columns.take_advice:
         with suppress(ValueError, click.UsageError):
-            advised = prepare_table(table, columns)
+            advised = prepare_advised(table, columns, can_group=not given.outcomes)
             _use_columns(estimator, advised, given)
             if (np.fmax.reduce(advised.X) > np.fmin.reduce(advised.X)).any() or advised.stops:
                 return advised, None
@@ -223,15 +252,20 @@ def _cluster(
         )
     outcomes = found.compare_outcomes(given.outcomes) if given.outcomes else None
     # What a report, or another command, repeats.
-    keys = ("settings", "groups", "outcomes", "like", "log_columns", "n_runs")
-    asked = {key: getattr(given, key) for key in keys} | {
-        "random_state": given.random_state or None
-    }
+    asked = list_of_fit(given)
+    power = None
+    if given.power:
+        with part(0.8):
+            power = found.find_power()
     if given.report_path:
         with part(0.8, DESCRIBING):
-            found.report(SHELL, given.report_path, outcomes, **asked)
+            found.report(SHELL, given.report_path, outcomes, power, **asked)
     sentences = [estimator.matches_.sentence] if given.like else []
     sentences += str(outcomes).splitlines() if outcomes else []
+    if power is not None:
+        sentences.append(power.sentence)
+    if found.assessment is not None and found.assessment.answer is Answer.NONE and rows is None:
+        sentences.append(write_axis(find_axis(estimator, prepared.frame).columns))
     instability = None
     if given.instability:
         instability = to_numpy(estimator.missing_instability(prepared.frame))
@@ -261,7 +295,11 @@ def _cluster(
                 sentences=[*told.sentences, *sentences],
                 notes=take_notes(),
                 paths=_list_paths(given, found, n_found, asked),
-                questions=list_questions(prepared.doubts, SHELL),
+                questions=list_questions(
+                    [each for each in prepared.doubts if QUESTIONS[each.code].refines],
+                    SHELL,
+                    "To refine the clusters, ",
+                ),
             )
         )
     if given.as_json:
@@ -295,4 +333,6 @@ def _list_paths(
         )
         divide = "-k 2" if given.path == "-" else command
         paths.append(("Divide", f"{divide}   (pieces, not groups)"))
+        if not given.power and found.rows is None:
+            paths.append(("Way on", "--power tells how far apart groups would have to lie"))
     return [(name, path) for name, path in paths if path]

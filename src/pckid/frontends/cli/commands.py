@@ -105,6 +105,9 @@ def pckid() -> None:
         click.Option(["--instability"], is_flag=True,
                      help="Add a column `missing_instability`: the chance that the row would be in "
                      "another cluster if its missing values were known."),
+        click.Option(["--power"], is_flag=True,
+                     help="Simulate how far apart two groups would have to lie to be found in a "
+                     "table like this one. Takes 5 to 20 seconds."),
         file_option(["--save", "model_path"], "MODEL", "Keep the model for `pckid predict`."),
         click.Option(["--context"], type=int, metavar="N",
                      help="Of an image, use the means of what was observed in N × N pixels, too; 1 "
@@ -349,6 +352,21 @@ def app(port: int | None, no_browser: bool) -> None:
         serve(listener, address, token, browser=not no_browser)
     except KeyboardInterrupt:
         say("Stopped.")
+
+
+@pckid.command(short_help="Print what to cite, as BibTeX.")
+def cite() -> None:
+    """Print what to cite, as BibTeX: the paper that introduced the method, and this software. A
+    report has a paragraph on the method beside it.
+
+    \b
+    Examples:
+      pckid cite
+      pckid cite >> references.bib
+    """
+    from pckid.say.citation import BIBTEX
+
+    click.echo(BIBTEX, nl=False)
 
 
 @pckid.command(short_help="Print a script for completion by the shell's Tab key.")

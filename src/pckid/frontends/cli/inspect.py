@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import escape
 from types import SimpleNamespace
@@ -17,20 +16,19 @@ from pckid._utils.answers import find_order
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
-from pckid.frontends.cases import prepare_table
+from pckid.frontends.cases import prepare_advised
 from pckid.frontends.cli.messages import print_json
 from pckid.frontends.cli.options import pick_case
 from pckid.frontends.cli.words import SHELL, open_and_tell
 from pckid.frontends.formats.findings import Doubt, advice
+from pckid.frontends.formats.table import FileTable
 from pckid.frontends.inspection import ColumnInspection, TableInspection, inspect_table
 from pckid.frontends.options import (
-    CaseOptions,
     ColumnOptions,
-    ReadOptions,
     list_given,
     pick_options,
 )
-from pckid.frontends.questions import write_advice, write_evidence
+from pckid.frontends.questions import QUESTIONS, write_advice, write_evidence
 from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
 from pckid.frontends.wording import (
@@ -50,7 +48,7 @@ def run_inspect(given: SimpleNamespace) -> None:
     reading, columns = pick_options(vars(given) | {"lines": pick_case(given)})
     table = open_and_tell(given.path, reading, take_advice=True)
     found = inspect_table(table, columns)
-    command = cluster_command(given.path, table.reading, columns, found)
+    command = cluster_command(given.path, table, columns, found)
     if given.as_json:
         print_json(as_json_data(found, command))
     else:
@@ -103,51 +101,28 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
 
 
 def cluster_command(
-    source: str, reading: ReadOptions, columns: ColumnOptions, found: TableInspection
+    source: str, table: FileTable, columns: ColumnOptions, found: TableInspection
 ) -> str:
     """Write a command that clusters the table as it was read, with all advice taken.
 
     Where a question has two answers and none is advised, the first is in it; where all advice would
     leave nothing to cluster by, only what stops a run is settled.
     """
-    for doubt in found.doubts:
-        if doubt.code == REPEATED_IDS.code and columns.lines is None:
-            columns = _group_lines(found, columns, doubt)
-    fixes, advised = found.fixes, {doubt.column for doubt in found.doubts if doubt.fix}
-    if advised >= {column.name for column in found.columns if column.used}:
-        X = np.empty((0, 0))
+    fixes = advice([doubt for doubt in found.doubts if doubt.stops])
+    if found.fixes or REPEATED_IDS.code in {doubt.code for doubt in found.doubts}:
         with suppress(ValueError):
-            X = prepare_table(found.table, columns.with_fixes(fixes)).X
-        if not X.size or not (np.fmax.reduce(X) > np.fmin.reduce(X)).any():
-            fixes = advice([doubt for doubt in found.doubts if doubt.stops])
+            advised = prepare_advised(table, columns)
+            if (np.fmax.reduce(advised.X) > np.fmin.reduce(advised.X)).any() or advised.stops:
+                taken = [note for note in advised.notes if note.code == "advice_taken"]
+                fixes = [fix for note in taken for fix in note.data["fixes"]]
     fixes += [doubt.data["ways"][0] for doubt in _undecided(found)]
-    given = list_given(reading.with_fixes(fixes), columns.with_fixes(fixes))
+    given = list_given(table.reading.with_fixes(fixes), columns.with_fixes(fixes))
     return write_command(["cluster", source], given, {"out": "clusters.csv"})
 
 
 def _undecided(found: TableInspection) -> list[Doubt]:
     """List the questions that must be answered in one of two ways."""
     return [doubt for doubt in found.doubts if doubt.stops and "ways" in doubt.data]
-
-
-def _group_lines(found: TableInspection, columns: ColumnOptions, doubt: Doubt) -> ColumnOptions:
-    """Group the lines of cases, if these can be clustered with all advice.
-
-    Time counts from a case's first line where that leaves less than half of the cells missing.
-    """
-    variable, value = (doubt.data.get(key) for key in ("variable", "value"))
-    lines = CaseOptions(doubt.column, doubt.data["time"], variable, value)
-    shares: dict[bool, float] = {}
-    for first in (False, True):
-        tried = replace(columns, lines=replace(lines, from_first=first), take_advice=True)
-        with suppress(ValueError):
-            cases = prepare_table(found.table, tried)
-            if not cases.stops:
-                shares[first] = float(np.isnan(cases.X).mean())
-    if not shares:
-        return columns
-    first = shares.get(True, 1) < shares.get(False, 2) / 2
-    return replace(columns, lines=replace(lines, from_first=first))
 
 
 def print_page(found: TableInspection, command: str) -> None:
@@ -240,7 +215,8 @@ def _readings(found: TableInspection) -> list[str]:
             left_out = column.kind in ("date", "duration") and not column.used
             out = "; left out, --dates use takes them" if left_out else ""
             lines.append(f"  {name}: {evidence}{out}")
-        if column.kind == "category" and not column.doubts:
+        is_plain = all(QUESTIONS[doubt.code].refines for doubt in column.doubts)
+        if column.kind == "category" and is_plain:
             shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
             more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
             ordered = find_order([text for text, _ in column.common]) is not None

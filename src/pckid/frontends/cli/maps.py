@@ -1,6 +1,7 @@
 """What `pckid cluster` and `pckid predict` do with image stacks: a GeoTIFF comes out."""
 
 import math
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -38,7 +39,7 @@ from pckid.frontends.cli.screen import show_found
 from pckid.input.sentinels import find_codes
 from pckid.input.warnings import without_own_words
 from pckid.maps.classes import Legend, legend_of, read_classes
-from pckid.maps.clustering import as_cube, check_sizes, cube_for
+from pckid.maps.clustering import CONTEXT, SMOOTH, as_cube, check_sizes, cube_for
 from pckid.maps.overview import Overview, OverviewMaker, choose_colouring
 from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import PlacedWindow, place_windows
@@ -53,6 +54,7 @@ _OF_IMAGES = {
     "report_path", "model_path", "settings", "random_state", "n_runs", "na_values", "not_missing",
     "context", "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
 }  # fmt: skip
+_CACHE = "128"  # megabytes of blocks that GDAL keeps; by itself it takes a twentieth of the memory
 _ONLY_IMAGES = ("context", "smooth", "confidence_path", "merge", "classes")
 
 
@@ -67,7 +69,8 @@ def run_cluster_map(given: SimpleNamespace) -> None:
     estimator, missing = make_estimator(given), _check_use(given)
     if given.names and given.n_clusters and not (given.merge or given.classes):
         check_cluster_names(given.names, given.n_clusters)
-    context, smooth = (3 if size is None else size for size in (given.context, given.smooth))
+    context = CONTEXT if given.context is None else given.context
+    smooth = SMOOTH if given.smooth is None else given.smooth
     check_sizes(context=context, smooth=smooth)
     with holding_notes(given.quiet), ExitStack() as line:
         line.enter_context(progress_line(given.quiet))
@@ -151,6 +154,8 @@ def refuse_image_options(given: SimpleNamespace) -> None:
 
 def _check_use(given: SimpleNamespace) -> list[float]:
     """Refuse options about tables, and wrong outputs; list the numbers that are missing."""
+    # Read once, when GDAL first reads or writes a block.
+    os.environ.setdefault("GDAL_CACHEMAX", _CACHE)
     command = click.get_current_context()
     for param in command.command.params:
         is_given = command.get_parameter_source(str(param.name)) not in (

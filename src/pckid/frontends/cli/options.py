@@ -128,7 +128,7 @@ CLASSES = file_option(
 )  # fmt: skip
 SMOOTH = click.Option(
     ["--smooth"], type=int, metavar="N",
-    help="Of an image, average memberships over N × N pixels; 1 for none. 3 by default, and as for "
+    help="Of an image, average memberships over N × N pixels; 1 for none. 5 by default, and as for "
     "the model's own image.",
 )  # fmt: skip
 CASES = of_table("case", "time", "variable", "value", "static", "bins", "from_first")

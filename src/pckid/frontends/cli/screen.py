@@ -27,12 +27,17 @@ from pckid.frontends.formats.findings import Doubt, advice
 from pckid.frontends.results import Totals
 from pckid.frontends.run import Clustering
 from pckid.frontends.wording import write_doubts, write_row_count
+from pckid.profiles.layout import write_text
+from pckid.profiles.profile import Profile
 from pckid.reporting.agreement import write_agreement
 from pckid.say.verdict import mark_verdict, write_finding, write_reason
 
 _NARROW = 70  # below so many columns the text stands under each cluster
 _UNBOUNDED = 100_000  # the width where nobody sees a terminal
 _NAMED = 2  # columns named for a cluster
+_MAX_COLUMNS = 6  # of the profile
+_WIDE = 100  # columns of a text that nobody sees on a terminal
+_PLAIN_SIGNS = str.maketrans({"▲": "+", "▼": "-", "−": "-", "·": "|", "–": "-"})
 _STYLES = {"✓": "bold green", "≈": "bold yellow", "?": "bold yellow", "✗": "bold red"}
 
 
@@ -53,6 +58,7 @@ class Found(NamedTuple):
     mark: str = ""
     reason: str = ""
     things: str = "rows"
+    profile: Profile | None = None  # of the clusters: takes the place of their lines
     heading: str = ""
     lines: Sequence[ClusterLine] = ()
     sentences: Sequence[str] = ()  # what else was found
@@ -86,7 +92,8 @@ def tell_found(found: Clustering, totals: Totals) -> Found:
         told = told._replace(finding=finding, mark=mark, reason=reason)
         if n_found == 1:
             return told
-        told = told._replace(heading="stands out by" if found.has_groups else "typical values")
+        heading = "stands out by" if found.has_groups else "typical values"
+        told = told._replace(heading=heading, profile=found.profile)
     return told._replace(lines=_list_clusters(found, totals))
 
 
@@ -135,13 +142,17 @@ def name_columns(described: ClusterDescription, names: Sequence[str | None]) -> 
     return [f"beside {nearest}, the nearest:", *texts]
 
 
-def list_questions(doubts: Sequence[Doubt], words: Dialect) -> list[str]:
-    """List what is open about the table, each with the option that settles it."""
+def list_questions(doubts: Sequence[Doubt], words: Dialect, when: str = "") -> list[str]:
+    """List what is open about the table, each with the option that settles it.
+
+    `when` says to what end they are asked.
+    """
     lines = write_doubts(doubts, words)
     if not lines:
         return []
     can_take = bool(advice(doubts)) and not words.settled
-    head = f"{counted(len(lines), 'question')}{f' ({words.yes} takes the advice)' * can_take}:"
+    head = f"{when}{counted(len(lines), 'question')}"
+    head += f"{f' ({words.yes} takes the advice)' * can_take}:"
     return [f"{head} {lines[0]}"] if len(lines) == 1 else [head, *(f"  {line}" for line in lines)]
 
 
@@ -165,7 +176,9 @@ def show_found(found: Found) -> None:
     paths = [Text(name.ljust(wide), "bold").append(printable(p), "") for name, p in found.paths]
     texts = [[*map(Text, map(printable, some))] for some in (found.sentences, found.notes)]
     head, asked = [Text(printable(found.head))], [*map(Text, map(printable, found.questions))]
-    clusters = _tabulate(console, found) if found.lines else []
+    clusters = _write_profile(console, found) if found.profile else []
+    if found.lines and not clusters:
+        clusters = _tabulate(console, found)
     with suppress(OSError), console.capture() as captured:
         for part in filter(None, (head, verdict, clusters, *texts, paths, asked)):
             if part is not head:
@@ -175,6 +188,44 @@ def show_found(found: Found) -> None:
     with suppress(CaptureError):  # where standard error is full, which is no reason to stop
         # Cells are filled up to their width; nobody wants the blanks of the last one.
         echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+
+
+def _write_profile(console: Console, found: Found) -> list[Text]:
+    """Lay out the columns that tell most by cluster; nothing where a cluster has no room."""
+    assert found.profile is not None
+    width = _WIDE if console.width == _UNBOUNDED else console.width
+    some = found.profile.head(_MAX_COLUMNS)
+    lines = write_text(some, width)
+    if max(map(len, lines)) > width or len(lines) > _count_lines(some):
+        return []
+    n_more = len(found.profile.columns) - len(some.columns)
+    lines += [f"and {counted(n_more, 'more column')}"] * (n_more > 0)
+    lines += [
+        f"-1: {counted(line.n_rows, found.things[:-1])} with {line.texts[0]}"
+        for line in found.lines
+        if line.cluster == "-1"
+    ]
+    texts = [Text(printable(_in_encoding(line, console.encoding))) for line in lines]
+    texts[0].stylize("bold")
+    return texts
+
+
+def _count_lines(profile: Profile) -> int:
+    """Count the lines of a profile that has room for all clusters."""
+    again = any(head.found_again is not None for head in profile.clusters)
+    graded = any(
+        column.cell(head.number).level for column in profile.columns for head in profile.clusters
+    )
+    return 2 + again + len(profile.columns) + graded
+
+
+def _in_encoding(text: str, encoding: str) -> str:
+    """Write signs as others where an encoding lacks them."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN_SIGNS)
+    return text
 
 
 def _tabulate(console: Console, found: Found) -> list[Any]:

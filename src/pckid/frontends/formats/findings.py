@@ -23,6 +23,11 @@ class Doubt(NamedTuple):
     fix: tuple[Fix, ...] = ()  # none where only the owner of the table can tell
     stops: bool = False  # whether the table cannot be clustered before it is fixed
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that it is about."""
+        return tuple(self.data.get("columns", (self.column,)))
+
 
 def advice(doubts: Sequence[Doubt]) -> list[Fix]:
     """List the fixes of doubts, each once."""

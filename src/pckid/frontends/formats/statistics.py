@@ -1,5 +1,6 @@
 """Files of statistics programs: Stata, SPSS and SAS."""
 
+import datetime
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,10 @@ from pckid.frontends.options import ReadOptions
 _ROWS_AT_ONCE = 1 << 16
 _SPSS = (b"$FL2", b"$FL3")
 _SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+_WEEKS = 52
+# Formats of periods that Stata counts from the first of 1960, and how many a year has.
+_PERIODS = {"%tm": 12, "%tq": 4, "%th": 2, "%tw": _WEEKS}
+_MAX_PERIODS = 10_000
 _XPORT = (b"HEADER RECORD*******LIBRARY", b"HEADER RECORD*******LIBV8")
 
 
@@ -50,13 +55,33 @@ def parse_statfile(source: Source) -> Iterator[Any]:
         n_rows += found
         refuse_large(8 * n_rows * len(columns), source.name, source.max_bytes)
         parts.append(columns)
-    labels = told.variable_value_labels
-    yield pa.table(
-        {
-            key: _labelled_column([part[key] for part in parts], labels.get(key, {}))
-            for key in parts[0]
-        }
-    )
+    labels, forms = told.variable_value_labels, told.original_variable_types
+    columns = {}
+    for key in parts[0]:
+        cells = [part[key] for part in parts]
+        n_a_year = _PERIODS.get((forms.get(key) or "").replace("-", "")[:3])
+        columns[key] = _first_days(cells, n_a_year) if n_a_year else None
+        if columns[key] is None:
+            columns[key] = _labelled_column(cells, labels.get(key, {}))
+    yield pa.table(columns)
+
+
+def _first_days(parts: Sequence[Sequence[Any]], n_a_year: int) -> Any:
+    """Make a column of the first days of months, quarters or weeks, counted from 1960 on.
+
+    Weeks are those of Stata, 52 in each year. None where a cell counts none of these.
+    """
+    days: list[Any] = []
+    for cell in (cell for part in parts for cell in part):
+        if cell is None or cell != cell:
+            days.append(None)
+            continue
+        if isinstance(cell, str) or cell != int(cell) or abs(cell) > _MAX_PERIODS:
+            return None
+        years, period = divmod(int(cell), n_a_year)
+        month, week = (1, period) if n_a_year == _WEEKS else (1 + 12 // n_a_year * period, 0)
+        days.append(datetime.date(1960 + years, month, 1) + datetime.timedelta(weeks=week))
+    return pa.array(days, pa.date32())
 
 
 def _labelled_column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) -> Any:

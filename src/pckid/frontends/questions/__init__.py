@@ -11,19 +11,24 @@ from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.ambiguous_dates import AMBIGUOUS_DATES
 from pckid.frontends.questions.ambiguous_numbers import AMBIGUOUS_NUMBERS
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
+from pckid.frontends.questions.determined import DETERMINED
 from pckid.frontends.questions.earlier_result import EARLIER_RESULT
 from pckid.frontends.questions.extra_rows import EXTRA_ROWS
+from pckid.frontends.questions.flags_of_missing import FLAGS_OF_MISSING
 from pckid.frontends.questions.infinite_numbers import INFINITE_NUMBERS
 from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.limits import LIMITS
 from pckid.frontends.questions.long_tails import LONG_TAILS
 from pckid.frontends.questions.may_be_a_code import MAY_BE_A_CODE
+from pckid.frontends.questions.may_be_labels import MAY_BE_LABELS
 from pckid.frontends.questions.may_be_outcomes import OUTCOMES
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
 from pckid.frontends.questions.mixed_dates import MIXED_DATES
 from pckid.frontends.questions.mixed_units import MIXED_UNITS
+from pckid.frontends.questions.no_answer import NO_ANSWER
 from pckid.frontends.questions.no_numbers import NO_NUMBERS
 from pckid.frontends.questions.nothing_left import NOTHING_LEFT
+from pckid.frontends.questions.ordered_levels import ORDERED_LEVELS
 from pckid.frontends.questions.other_unit import OTHER_UNIT
 from pckid.frontends.questions.outlier import OUTLIER
 from pckid.frontends.questions.places import PLACES
@@ -57,6 +62,7 @@ QUESTIONS: dict[str, Question] = {
         TOO_MANY_CATEGORIES,
         SPELLING_VARIANTS,
         CODE_FOR_MISSING,
+        NO_ANSWER,
         OUTLIER,
         INFINITE_NUMBERS,
         MAY_NAME_THE_ROWS,
@@ -64,11 +70,15 @@ QUESTIONS: dict[str, Question] = {
         PLACES,
         REPEATED_IDS,
         ROWS_IN_ORDER,
+        KNOWN_GROUPS,
+        WORD_FOR_MISSING,
+        OUTCOMES,
+        FLAGS_OF_MISSING,
+        MAY_BE_LABELS,
+        DETERMINED,
         LONG_TAILS,
         SAME_ORDER,
-        KNOWN_GROUPS,
-        OUTCOMES,
-        WORD_FOR_MISSING,
+        ORDERED_LEVELS,
         OTHER_UNIT,
     )
 }
@@ -86,7 +96,8 @@ def ask_questions(seen: Seen) -> list[Doubt]:
             found = [*question.find(seen)]
             seen.doubts += found
             if question.scope == "column":
-                seen.stopped |= {doubt.column for doubt in found if doubt.stops}
+                stopping = (doubt for doubt in found if doubt.stops)
+                seen.stopped |= {name for doubt in stopping for name in doubt.columns}
 
     def place(doubt: Doubt) -> tuple[int, int]:
         scope = QUESTIONS[doubt.code].scope
@@ -108,6 +119,11 @@ def write_advice(doubt: Doubt, words: Dialect) -> str:
 def list_answers(doubt: Doubt) -> list[Answer]:
     """List the answers that the app offers; the first is what is advised, if anything is."""
     return QUESTIONS[doubt.code].answers(doubt)
+
+
+def urgency(doubt: Doubt) -> int:
+    """Rank what is asked: what stops a run, then what is asked before clusters, then after."""
+    return 0 if doubt.stops else 1 + QUESTIONS[doubt.code].refines
 
 
 def is_about_rows(doubt: Doubt) -> bool:

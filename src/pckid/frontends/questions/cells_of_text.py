@@ -16,6 +16,7 @@ from pckid.frontends.questions.extra_rows import EXTRA_ROWS
 from pckid.frontends.questions.question import Seen
 from pckid.frontends.tables.formats import NumberFormat, read_numbers
 from pckid.frontends.tables.kinds import NUMERIC
+from pckid.frontends.tables.missing import split_token
 from pckid.frontends.tables.numbers import LIMIT, NotNumbers
 
 EVIDENCE = (
@@ -52,6 +53,7 @@ def _find_cells(seen: Seen) -> Iterator[CellsOfText]:
     table, parts = seen.table, seen.table.parts
     can_go = len(parts) == 1 and bool(table.text or parts[0].sheet)
     text_rows = find_rows_of_text(seen) if can_go else set()
+    told = [split_token(token, table.names) for token in seen.options.not_missing]
     extra = seen.first(EXTRA_ROWS.code)
     n_data = len(seen.columns.X) - (extra.data["n_rows"] if extra else 0)
     for name, reading in seen.used():
@@ -69,12 +71,14 @@ def _find_cells(seen: Seen) -> Iterator[CellsOfText]:
         repeated = few and _REPEATED * n_distinct <= len(table.data)
         form = reading.number or NumberFormat(table.decimal)
         others = [text for text, _ in found.texts if not _is_limit(text, form)]
+        kept = {text for n, text in told if n in ("", name)} & {*others}  # said to be values
         counts = seen.columns.counts.values()
         codes = tuple(
             take_as_missing(text, name if any(text in each for each in counts) else "")
             for text in others
+            if text not in kept
         )
-        plain = len(others) <= _MAX_CODES and not any(map(number_hint, others))
+        plain = len(others) <= _MAX_CODES and not kept and not any(map(number_hint, others))
         n_limits = len(found.texts) - len(others)
         yield CellsOfText(name, found, data, few, repeated, codes, plain, n_limits, gone)
 

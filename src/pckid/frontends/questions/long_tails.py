@@ -7,6 +7,7 @@ import numpy as np
 
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.questions.names import IDS, split_name
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
 
 # Half of the range between the 5 % of lowest and of highest numbers lies in this share of it, or
@@ -25,13 +26,16 @@ class LongTails(Question):
     )
     advice = "If ratios rather than differences tell rows apart, take logarithms: {log}."
     scope = "table"
+    refines = True
 
     def find(self, seen: Seen) -> Iterator[Doubt]:
         """Look for columns of numbers with a long tail, but for those with another doubt."""
         if seen.is_settled:
             return
-        aside = {doubt.column for doubt in seen.doubts} | {*seen.options.count}
-        tails = [n for n in seen.numbers if n not in aside and has_long_tail(seen.values(n))]
+        aside = {name for doubt in seen.doubts for name in doubt.columns} | {*seen.options.count}
+        # An id has no ratios.
+        names = [n for n in seen.numbers if n not in aside and IDS.isdisjoint(split_name(n))]
+        tails = [name for name in names if has_long_tail(seen.values(name))]
         if tails:
             yield self.doubt(tails[0], {"columns": tails})
 

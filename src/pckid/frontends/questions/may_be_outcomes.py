@@ -11,7 +11,9 @@ from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix, drop_column
 from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.names import CLASSES, EVENTS, FOLLOW_UPS, IDS, list_words, split_name
+from pckid.frontends.questions.places import PLACES
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
+from pckid.frontends.questions.word_for_missing import WORD_FOR_MISSING
 
 _MIN_ROWS = 20
 _MAX_EVENTS, _MAX_CLASSES, _MIN_TIMES = 6, 20, 10
@@ -102,8 +104,9 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
     values = {name: seen.values(name)[np.isfinite(seen.values(name))] for name in names}
     distinct = {name: np.unique(some) for name, some in values.items()}
     words = {name: split_name(name) for name in names}
-    # It was asked whether sparse values are known groups: that is the same question.
-    asked = {doubt.column for doubt in seen.doubts if doubt.code == KNOWN_GROUPS.code}
+    # Whether sparse values are known groups is the same question; what a place is, is no other.
+    codes = KNOWN_GROUPS.code, PLACES.code
+    asked = {name for each in seen.doubts if each.code in codes for name in each.columns}
     aside = asked | seen.rules.kept | seen.rules.categorical  # or said what it is
     free = [name for name in names if name not in aside and len(distinct[name]) > 1]
     last = seen.table.names[-1]
@@ -129,6 +132,9 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
             found[name] = "time"
     n_binary = sum(len(each) == 2 for each in distinct.values())
     alone = n_binary <= max(2, len(names) / 4) and _PEOPLE.isdisjoint(words.get(last, ()))
+    # "Not applicable" may be the third of its values.
+    words_asked = (doubt for doubt in seen.doubts if doubt.code == WORD_FOR_MISSING.code)
+    alone = alone and last not in {doubt.column for doubt in words_asked}
     if not found and last in free and len(distinct[last]) == 2 and alone:
         found[last] = "last"
     return {name: found[name] for name in names if name in found}

@@ -31,6 +31,19 @@ FOLLOW_UPS = list_words(
     "tod tox los days months weeks stop tstop exit tage monate dauer duree jours mois dias meses"
 )
 """What names of the time until an event hold."""
+CASES = list_words(
+    "patient patients pat subject subjects subj participant proband person persona personne case "
+    "fall kunde kundin customer client cliente user member pupil student child kind paciente "
+    "sujeto sujet animal plant tree firm company country county state household haushalt hogar"
+)
+"""What names of cases hold that are seen several times."""
+TIMES = list_words(
+    "time date day days hour minute second week weeks month months mon year years yr timestamp "
+    "datetime visit wave period quarter session occasion followup fu round trial semester step "
+    "epoch when datum tag tage woche monat jahr stunde zeit besuch welle fecha dia semana mes ano "
+    "hora visita jour semaine mois annee heure temps visite giorno settimana mese anno ora data"
+)
+"""What names of times hold at which a case was seen."""
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 

@@ -21,7 +21,8 @@ class Outlier(Question):
 
     def find(self, seen: Seen) -> Iterator[Doubt]:
         """Look at columns of numbers, dates and durations without codes for missing."""
-        coded = {doubt.column for doubt in seen.doubts if doubt.code == CODE_FOR_MISSING.code}
+        codes = seen.first(CODE_FOR_MISSING.code)
+        coded = {*codes.columns} if codes else set[str]()
         aside = coded | seen.columns.wrong.keys() | seen.columns.counts.keys()
         for name, reading in seen.used():
             if name in aside:

@@ -80,6 +80,11 @@ class Question:
     """What it is about: rows of the table, one column, or several together."""
     about_use: ClassVar[bool] = False
     """Whether it asks if a column should be used, and as what, which a model has settled."""
+    refines: ClassVar[bool] = False
+    """Whether the answer only refines the clusters, so that it may be given after these are known.
+
+    Others change which rows or columns are used, or what a cell means.
+    """
     advice_if_kept: ClassVar[str] = ""
     """What to do where the column must stay, so that there is no fix."""
 

@@ -11,6 +11,7 @@ from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.options import CaseOptions, Fix
 from pckid.frontends.questions.case_and_time import find_case_and_time
+from pckid.frontends.questions.names import CASES, IDS, TIMES, split_name
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
 from pckid.frontends.tables.kinds import Reading
 from pckid.frontends.tables.missing import MissingTokens
@@ -47,10 +48,17 @@ class RepeatedIds(Question):
             found = try_numbers(table, name, MissingTokens.with_defaults(), readings[name].form)
             if isinstance(found, np.ndarray):
                 numbers[name] = found
-        times = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
-        whole = {n: x for n, x in times.items() if not dated[n] and np.all(x == np.round(x))}
+        measured = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}
+        named = {n for n in numbers if not TIMES.isdisjoint(split_name(n))}
+        # Species by sites are a full table as well: that a number is a time, its name says.
+        times = {n: x for n, x in measured.items() if dated[n] or n in named}
+        aged = {n: x for n, x in measured.items() if "age" in split_name(n)}
+        whole = {n: x for n, x in measured.items() if not dated[n] and np.all(x == np.round(x))}
         cases = {n: x for n, x in numbers.items() if kinds[n] == "category"} | whole
-        lines, more = find_case_and_time(cases, times, dated), dict[str, str]()
+        cases = {n: x for n, x in cases.items() if n not in named}
+        lines, more = None, dict[str, str]()
+        for some in (times, aged):
+            lines = lines or find_case_and_time(cases, some, dated)
         # Where each line holds one value, the lines of one variable are looked at.
         for name in [name for name in cases if kinds[name] == "category"] if lines is None else ():
             first = numbers[name] == 0
@@ -67,6 +75,7 @@ class RepeatedIds(Question):
             return
         if lines is not None:
             data = {"n_distinct": lines.n_cases, "n_observed": len(seen.columns.X)}
+            data["is_named"] = not (CASES | IDS).isdisjoint(split_name(lines.case))
             yield self.doubt(lines.case, data | {"time": lines.time, **more})
 
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:

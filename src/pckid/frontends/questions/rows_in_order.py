@@ -30,7 +30,7 @@ class RowsInOrder(Question):
         "{column} rises from row to row, and rows that follow each other are alike "
         "({alike:.2f}): in time that alone makes clusters."
     )
-    advice = "If it says when each row was, say so: {place}. Or leave it out: {drop}."
+    advice = "If it says when each row was, say so: {place}.{out}"
     scope = "table"
     about_use = True
 
@@ -46,20 +46,20 @@ class RowsInOrder(Question):
             return
         alike = find_alike_neighbours(seen.columns.X[:_MAX_ROWS][:, others])
         if alike > 0:
-            yield self.doubt(time, {"alike": alike}, [take_as_place(time)])
+            data = {"alike": alike, "is_used": time in seen.places}
+            yield self.doubt(time, data, [take_as_place(time)])
 
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:
         """Write how the column is taken as times."""
-        return {"place": words.write([take_as_place(doubt.column)])}
+        place, drop = (words.write([way(doubt.column)]) for way in (take_as_place, drop_column))
+        # Dates are left out in any case.
+        return {"place": place, "out": f" Or leave it out: {drop}." * doubt.data["is_used"]}
 
     def answers(self, doubt: Doubt) -> list[Answer]:
         """Offer to take the column as times, or to leave it out."""
         name = doubt.column
-        return [
-            ("When rows were", (take_as_place(name),)),
-            (LEAVE_OUT, (drop_column(name),)),
-            (AS_IT_IS, ()),
-        ]
+        out: list[Answer] = [(LEAVE_OUT, (drop_column(name),))] if doubt.data["is_used"] else []
+        return [("When rows were", (take_as_place(name),)), *out, (AS_IT_IS, ())]
 
 
 def _is_rising_time(seen: Seen, name: str) -> bool:

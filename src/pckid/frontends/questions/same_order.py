@@ -27,6 +27,7 @@ class SameOrder(Question):
     )
     advice = "If they measure the same, leave out all but one: {drops}."
     scope = "table"
+    refines = True
 
     def find(self, seen: Seen) -> Iterator[Doubt]:
         """Compare columns of numbers, but for those with another doubt.
@@ -35,7 +36,8 @@ class SameOrder(Question):
         """
         if seen.is_settled:
             return
-        aside = {doubt.column for doubt in seen.doubts if doubt.code != LONG_TAILS.code}
+        others = (doubt for doubt in seen.doubts if doubt.code != LONG_TAILS.code)
+        aside = {name for doubt in others for name in doubt.columns}
         names = [name for name in seen.numbers if name not in aside][:_MAX_COLUMNS]
         n_rows = len(seen.columns.X)
         some = np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE_ROWS)).astype(int)

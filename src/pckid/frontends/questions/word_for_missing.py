@@ -44,7 +44,8 @@ class WordForMissing(Question):
                 continue
             texts, n_cells = count_different(pc.utf8_trim_whitespace(column.cast(pa.string())))
             for text, n in zip(texts.to_pylist(), n_cells.tolist(), strict=True):
-                is_word = text.isalpha() and text not in counts and text not in given
+                is_word = any(map(str.isalpha, text)) and not text.startswith("#")
+                is_word = is_word and text not in counts and text not in given
                 others = (other for other in table.names if other != name)
                 if not is_word or not _is_as_frequent(n, usual):
                     continue

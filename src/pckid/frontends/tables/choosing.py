@@ -1,6 +1,7 @@
 """Which columns are used, and as what: as options say, or as a model knows them."""
 
 import difflib
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from pckid.columns.ordinal import MAX_LEVELS
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.table import FileTable, name_row
-from pckid.frontends.missing_words import MISSING_TEXTS
+from pckid.frontends.missing_words import MISSING_TEXTS, is_no_answer
 from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.formats import FORMATS
 from pckid.frontends.tables.kinds import (
@@ -23,7 +24,7 @@ from pckid.frontends.tables.kinds import (
     ReadingRules,
     read_columns,
 )
-from pckid.frontends.tables.missing import MissingTokens, split_token
+from pckid.frontends.tables.missing import MissingTokens, as_number, split_token
 from pckid.frontends.tables.numbers import holds_token
 from pckid.input.cells import as_text
 from pckid.input.ordinal import in_order
@@ -66,10 +67,11 @@ def check_tokens(
             raise OptionError(_no_such_column(absent, names), "na_values")
     for token in not_missing:
         _, text = split_token(token, names)
-        if text.strip().lower() not in MISSING_TEXTS:
+        known = text.strip().lower() in MISSING_TEXTS or is_no_answer(text)
+        if not known and math.isnan(as_number(text)):
             raise OptionError(
-                f"'{brief(text)}' is no content that usually means missing, such as NA, nor one of "
-                "a column of the table, such as COLUMN=NA.",
+                f"'{brief(text)}' is no content that often means missing, such as NA or -9, nor "
+                "one of a column of the table, such as COLUMN=NA.",
                 "not_missing",
             )
 

@@ -42,6 +42,7 @@ from pckid.frontends.tables.numbers import (
     try_numbers,
     without_limits,
 )
+from pckid.frontends.tables.ranges import are_ranges
 from pckid.input.cells import as_text
 
 # The first rows: as many cells in a table of any width.
@@ -53,6 +54,7 @@ DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 _TIMES = ("date", "duration")
 NUMERIC = ("number", "text", *_TIMES)
 """Kinds that are read as numbers."""
+_MAX_RANGES = 30  # different ones, in a column of them
 _LEADING_ZEROS = r"^ *0\d+ *$"  # that numbers do not need
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -336,6 +338,8 @@ def _decide(
         return choose_date_format(counts, rules.dates_of(name))
     if choice is None or 2 * n_numbers <= counts.n_observed:
         return _text(table.data.column(name), name, rules)
+    if n_numbers < counts.n_observed and are_few_ranges(table.data.column(name), name, rules):
+        return Reading("category")
     # A unit in few cells is asked about, unless all of these are limits, or it is a currency.
     n_units = sum(choice.units.values())
     few = counts.n_limits < n_units < choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units)
@@ -351,6 +355,12 @@ def _decide(
         return Reading("number", number=choice.format)
     doubt = "format" if choice.rival else ""
     return Reading("number", number=choice.format, choice=choice, doubt=doubt)
+
+
+def are_few_ranges(column: Any, name: str, rules: ReadingRules) -> bool:
+    """Whether a column holds few different texts, all ranges of numbers: <=20, 20-50, >50."""
+    texts = observed_cells(column, rules.missing.of(name)).unique().drop_null()
+    return len(texts) <= _MAX_RANGES and are_ranges(texts.to_pylist())
 
 
 def choose_date_format(counts: CellCounts, asked: str = "use") -> Reading:

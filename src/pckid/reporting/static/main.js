@@ -39,6 +39,26 @@ function labelCells() {
   });
 }
 
+/** On a narrow page show long sections by their headings, which unfold them. */
+function foldSections() {
+  if (!window.matchMedia("screen and (max-width: 44rem)").matches) return;
+  const unfold = (section) => section?.querySelector(".fold[aria-expanded=false]")?.click();
+  document.querySelectorAll("main > section:not(#profiles, #explore, #way-on)").forEach((section) => {
+    const heading = section.querySelector("h2");
+    const button = element("button", { type: "button", class: "fold", "aria-expanded": "false" }, heading.textContent);
+    heading.replaceChildren(button);
+    section.classList.add("folded");
+    button.addEventListener("click", () => {
+      const isOpen = !section.classList.toggle("folded");
+      button.setAttribute("aria-expanded", isOpen);
+    });
+  });
+  document.querySelectorAll('a[href^="#"]').forEach((link) => {
+    link.addEventListener("click", () => unfold(document.querySelector(link.hash)));
+  });
+  unfold(window.location.hash ? document.querySelector(window.location.hash) : null);
+}
+
 /** Tell the page that this one is framed in how high it is, as the app listens to it. */
 function tellHeight() {
   if (window.parent === window) return;
@@ -57,6 +77,7 @@ async function start() {
   const ofSeveral = data.names.length > 1 ? [showStatus, showMap, showNumbers] : [];
   [showProfile, ...ofSeveral, showScene, showSeries, showRows, showFigures].forEach((show) => show(store));
   labelCells();
+  foldSections();
   store.on("rename", labelCells);
   tellHeight();
   document.documentElement.classList.add("ready");
