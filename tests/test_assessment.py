@@ -286,7 +286,6 @@ VERDICTS = {
     "undecided, this one as few": replace(NONE, runs=runs("nggnnng")),
     "undecided, this one alone": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sgggggg")),
     "other numbers of clusters": replace(GROUPS, runs=runs("ggggggg", 3, 3, 2, 3, 5, 2, 3)),
-    "further choices of k": replace(GROUPS, runs=runs("ggg", 3, 2, 3), further=(2, 3, 3, 3)),
 }
 
 

@@ -124,8 +124,6 @@ class Assessment:
         them find, the model's own clusters among these.
     number : int
         Which of the runs has the model's own clusters.
-    further : tuple of int
-        The numbers of clusters that further ensembles chose, where the runs found different ones.
     n_resamples : int
         Into how many random halves the rows were divided.
     chosen : bool
@@ -171,7 +169,6 @@ class Assessment:
     ignored: list[str] = field(default_factory=list)
     runs: tuple[Run, ...] = ()
     number: int = 0
-    further: tuple[int, ...] = ()
     n_resamples: int = 0
     chosen: bool = False
     n_table: int | None = None
@@ -523,7 +520,6 @@ def _gather_evidence(
         "coarser": None if separation is None else separation.coarser,
         "runs": runs,
         "number": choice.number,
-        "further": choice.further,
     }
     if n_clusters == 1:
         return found

@@ -85,9 +85,6 @@ class Choice(NamedTuple):
         What each run found, by its own seeds: its answer, its number of clusters, and its p-values.
     number : int
         Which of the runs all else is of: the one that agrees most with the others.
-    further : tuple of int
-        The numbers of clusters that further ensembles chose, where the runs found different ones:
-        that which most of the runs and of these chose is taken.
     """
 
     n_clusters: int
@@ -98,7 +95,6 @@ class Choice(NamedTuple):
     ignored: tuple[int, ...] = ()
     runs: tuple[Run, ...] = ()
     number: int = 0
-    further: tuple[int, ...] = ()
 
     @property
     def p_value(self) -> float | None:
@@ -171,7 +167,7 @@ def choose_or_none(
                 choice = choice._replace(n_clusters=n_separated)
         choice = choice._replace(ignored=tuple(sorted(drawn.sampling.skipped)))
         # Once: it does not depend on the number of starts.
-        if compared is None and n_null != 0:
+        if compared is None:
             samples = drawn.sample, whole.sample
             how_many = n_null, levels, max_null
             compared = _compare_sample(small, choice, samples, jobs, *how_many)

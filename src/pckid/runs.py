@@ -3,8 +3,7 @@
 Each stage has chance in it: another ensemble, other null tables, other halves of the rows. A table
 for which that matters gets another answer by another seed, and no stage can see it. So the decision
 is made three times by seeds of its own, and seven times where these differ; an answer is what at
-least six of seven come to. Where only k differs, it alone is chosen more often, which is cheap: the
-votes are then fifteen. `docs/guide/choosing-k.md` tells how often seeds then disagree.
+least six of seven come to. `docs/guide/choosing-k.md` tells how often seeds then disagree.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from pckid.input.arrangement import Arrangement
 from pckid.input.sample import MAX_COMPARED, Sample
 from pckid.input.table import logs_as_scaled, take
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_or_none
-from pckid.significance.agreement import Run, count_choices, count_further, find_most_agreeing
+from pckid.significance.agreement import Run, count_further, find_most_agreeing
 from pckid.significance.by_scores import Judged, find_judged
 from pckid.significance.coarser import Divide, Separation, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, rows_to_compare
@@ -67,7 +66,6 @@ class Decision(NamedTuple):
     labels: np.ndarray  # (n_judged,)
 
 
-T = TypeVar("T")
 # Looks for gaps where a choice is made; None: there is but one cluster.
 GapsOf = Callable[[Choice], Separation | None]
 
@@ -137,35 +135,18 @@ def decide_by_runs(
         each_part = parts(0.9, n_further)
         found += _call_each(decide_one, [*zip(numbers, each_part, strict=True)], at_once)
     runs, taken = tuple(each.run for each in found), 0
-    further: list[int] = []
     if plan.n_clusters is None:
-        quiet = settings.replace(n_jobs=max(1, jobs // at_once))
-        numbers = range(len(runs), len(runs) + count_choices(runs, n_runs))
-        choose_again = partial(_choose_again, drawn, quiet, small, plan)
-        further = _call_each(choose_again, [(number,) for number in numbers], at_once)
         clustered = [each.rows for each in found], [each.labels for each in found]
-        taken = find_most_agreeing(runs, *clustered, further)
+        taken = find_most_agreeing(runs, *clustered)
     best = found[taken]
-    choice = best.choice._replace(runs=runs, number=taken, further=tuple(further))
-    return best._replace(choice=choice)
+    return best._replace(choice=best.choice._replace(runs=runs, number=taken))
 
 
-def _choose_again(
-    drawn: FitInput,
-    settings: ClusterSettings,
-    small: SmallEnsembles,
-    plan: DecisionPlan,
-    number: int,
-) -> int:
-    """Choose k once more by the seed of a run, as if there were groups: no null table is drawn."""
-    drawn = drawn.by_seed(seed_of_run(drawn.sample.entropy, number))
-    how = plan.max_clusters, 0, plan.n_inits, plan.levels
-    return choose_or_none(drawn, settings, small, *how)[0].n_clusters
-
-
-def _call_each(decide_one: Callable[..., T], tasks: Sequence[tuple], jobs: int) -> list[T]:
+def _call_each(
+    decide_one: Callable[..., Decision], tasks: Sequence[tuple], jobs: int
+) -> list[Decision]:
     """Decide once for each task, the first in this thread, where the callbacks of a fit are."""
-    if jobs == 1 or len(tasks) <= 1:
+    if jobs == 1 or len(tasks) == 1:
         return [decide_one(*task) for task in tasks]
     pool = ThreadPoolExecutor(min(jobs, len(tasks)) - 1)
     try:

@@ -5,7 +5,6 @@ import pytest
 
 from pckid.significance.agreement import (
     Run,
-    count_choices,
     count_further,
     find_common_answer,
     find_most_agreeing,
@@ -50,25 +49,6 @@ def test_the_run_that_agrees_most_is_taken():
     # Of runs that agree as well, the first.
     assert find_most_agreeing(runs[:3], rows[:3], labels[:3]) == 1
     assert find_most_agreeing(runs[:1], rows[:1], labels[:1]) == 0
-
-
-@pytest.mark.parametrize(
-    ("found", "n_runs", "expected"),
-    [([("g", 2), ("g", 2), ("g", 2)], 3, 0), ([("g", 2), ("g", 3), ("g", 2)], 3, 12),
-     ([("g", 2), ("n", 1), ("g", 2)], 3, 0), ([("s", 2), ("n", 1), ("g", 3)], 3, 13),
-     ([("g", 2)], 1, 0)],
-)  # fmt: skip
-def test_k_is_chosen_fifteen_times_where_runs_differ_in_it(found, n_runs, expected):
-    runs = [Run(ANSWERS[letter], k) for letter, k in found]
-    assert count_choices(runs, n_runs) == expected
-
-
-def test_the_number_that_most_ensembles_choose_is_taken_if_a_run_has_it():
-    runs = [Run(Answer.GROUPS, 2), Run(Answer.GROUPS, 2), Run(Answer.GROUPS, 3)]
-    rows, labels = [np.arange(4)] * 3, [np.array([0, 0, 1, 1])] * 3
-    assert find_most_agreeing(runs, rows, labels) == 0
-    assert find_most_agreeing(runs, rows, labels, [3, 4, 4, 4, 4]) == 0
-    assert find_most_agreeing(runs, rows, labels, [3, 3, 4]) == 2
 
 
 @pytest.mark.parametrize(

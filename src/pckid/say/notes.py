@@ -127,14 +127,13 @@ def _note_gaps(found: Any) -> list[str]:
 
 
 def _note_numbers(found: Any) -> str:
-    """Say how many runs, and further ensembles, find other numbers of clusters."""
-    numbers = Counter([*(run.n_clusters for run in found.runs), *found.further])
-    own, things = numbers.pop(found.n_clusters, 0), "ensembles" if found.further else "runs"
+    """Say how many runs find other numbers of clusters."""
+    numbers = Counter(run.n_clusters for run in found.runs)
+    own = numbers.pop(found.n_clusters, 0)
     others = ", ".join(f"{k} in {count}" for k, count in numbers.most_common())
     return (
-        f"{own} of {len(found.runs) + len(found.further)} {things} find "
-        f"{counted(found.n_clusters, 'cluster')}; others find {others}: the table hardly says "
-        "which."
+        f"{own} of {len(found.runs)} runs find {counted(found.n_clusters, 'cluster')}; others find "
+        f"{others}: the table hardly says which."
     )
 
 

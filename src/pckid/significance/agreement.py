@@ -16,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from pckid.significance.levels import Answer
 
-N_CHOICES = 15  # of k, by whole runs and further ensembles, where runs find different numbers
 MIN_SHARE = 6 / 7  # an answer is one that at least so many of the runs come to
 
 
@@ -73,33 +72,19 @@ def count_further(answers: Sequence[Answer], n_runs: int) -> int:
     return max(0, 2 * n_runs + 1 - len(answers)) if disagree else 0
 
 
-def count_choices(runs: Sequence[Run], n_runs: int) -> int:
-    """Count how many more times k is to be chosen: until there are fifteen choices, where the runs
-    that find clusters find other numbers of them.
-    """
-    numbers = [run.n_clusters for run in runs if run.answer is not Answer.NONE]
-    return max(0, N_CHOICES - len(numbers)) if n_runs > 1 and len(set(numbers)) > 1 else 0
-
-
 def find_most_agreeing(
-    runs: Sequence[Run],
-    rows: Sequence[np.ndarray],
-    labels: Sequence[np.ndarray],
-    further: Sequence[int] = (),
+    runs: Sequence[Run], rows: Sequence[np.ndarray], labels: Sequence[np.ndarray]
 ) -> int:
     """Find the run that agrees most with the others: in its answer, then in k, then in labels.
 
     Of the `rows` (n_judged,) of the table that a run clustered, `labels` (n_judged,) are its
-    clusters; agreement is the mean adjusted Rand index over the rows that both have. The votes on k
-    are those of all runs that find clusters, and `further` ones (n_further,). Of several runs that
-    agree as well, the first.
+    clusters; agreement is the mean adjusted Rand index over the rows that both have. Of several
+    that agree as well, the first.
     """
-    commonest = Counter(run.answer for run in runs).most_common(1)[0][0]
-    chosen = [i for i, run in enumerate(runs) if run.answer is commonest]
-    votes = Counter(run.n_clusters for run in runs if run.answer is not Answer.NONE)
-    votes.update(further)
-    n_clusters = max((runs[i].n_clusters for i in chosen), key=votes.__getitem__)
-    chosen = [i for i in chosen if runs[i].n_clusters == n_clusters]
+    chosen = list(range(len(runs)))
+    for key in (lambda run: run.answer, lambda run: run.n_clusters):
+        commonest = Counter(key(runs[i]) for i in chosen).most_common(1)[0][0]
+        chosen = [i for i in chosen if key(runs[i]) == commonest]
 
     def agreement(i: int) -> float:
         others = [_compare(rows[i], labels[i], rows[j], labels[j]) for j in chosen if j != i]
