@@ -84,8 +84,8 @@ def find_axis(estimator: Any, X: Any) -> LeadingAxis:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3)) / 2 + np.linspace(0, 3, 60)[:, None] * [1, -1, 0]
     >>> model = PCKID(1, n_inits=4, max_components=4, random_state=0).fit(X)
-    >>> [name for name, _ in find_axis(model, X).columns[:2]]
-    ['0', '1']
+    >>> sorted(name for name, _ in find_axis(model, X).columns[:2])
+    ['feature 0', 'feature 1']
     """
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     rows = np.flatnonzero(labels >= 0)

@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import re
-from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +25,15 @@ def rows_of(content: bytes, delimiter=",") -> list[list[str]]:
 
 
 def sizes_in(err):
-    """Read the rows of each cluster in the table of clusters."""
-    lines = err.partition("\ncluster ")[2].splitlines()[1:]
-    sizes = (line.split()[:2] for line in takewhile(str.strip, lines) if line[0] != " ")
-    return {name: int(size.replace(",", "")) for name, size in sizes}
+    """Read the rows of each cluster in the heads of the profile."""
+    lines = err.splitlines()
+    place = next(i for i, line in enumerate(lines) if re.fullmatch(r"( +[\d,]+ rows?)+", line))
+    sizes = re.findall(r"([\d,]+) rows?", lines[place])
+    names = re.split(r" {2,}", lines[place - 1])[1:]
+    return {
+        name.removeprefix("Cluster "): int(size.replace(",", ""))
+        for name, size in zip(names, sizes, strict=False)
+    }
 
 
 def test_rows_come_back_with_cluster_and_confidence(pckid, penguins):
@@ -210,7 +214,7 @@ def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tm
     assert told == {"left_out": ["name"], "dropped": ["nothing"], "unclustered": []}
     said = [f"Note: {note['sentence']}" for note in found["notes"] if note["columns"]]
     assert all(sentence in result.err for sentence in said)
-    assert re.search(r"^-1 +2 +no value in these columns$", result.err, re.MULTILINE)
+    assert re.search(r"^-1: 2 rows with no value in these columns$", result.err, re.MULTILINE)
     assert round(100 * found["share_missing"], 1) == 1.7
     assert result.err.startswith("t.csv: 344 rows, 6 columns, 1.7% of the cells missing\n")
 

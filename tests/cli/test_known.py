@@ -84,7 +84,7 @@ def test_names_that_replace_known_ones_are_told(customers, pckid, golden):
     told = pckid("cluster", customers, *options, "--save", model, "--out", out)
     golden([line for line in told.err.splitlines() if "--names" in line])
     # Every sentence names the clusters.
-    assert re.search(r"^few +3\d? ", told.err, re.MULTILINE)
+    assert re.search(r" few +lots ", told.err)
     assert "cluster 0" not in told.err
     row = customers.with_name("row.csv")
     row.write_text("id,visits,spend,age\nC1,0.1,0.2,0.1\n", "utf-8")

@@ -122,7 +122,10 @@ READ = {
 }
 # These are clustered too, and something is said.
 NOTED = {
-    "a row with no value": (csv(np.vstack([X, EMPTY[:4].T])), "1   no value in these columns"),
+    "a row with no value": (
+        csv(np.vstack([X, EMPTY[:4].T])),
+        "1 row with no value in these",
+    ),
     "an outlier of 1e12": (csv(put(0, 2, 1e12)), "so far from its other values"),
     "fewer distinct rows than clusters": (b"a,b\n" + b"1,2\n3,5\n" * 9, "Only 2 of the 3 clusters"),
     "no header": (csv(np.nan_to_num(X), ""), "taken from line 1, which looks like data"),

@@ -305,8 +305,10 @@ def make_profile(
         columns.append(column)
     # What was found of other clusters says nothing of these.
     found_of = assessment if assessment and assessment.n_clusters == len(ranked) else None
+    # The last clusters may hold none of the rows.
+    called_clusters = list(titles or cluster_titles(estimator))[: len(ranked)]
     return Profile(
-        _heads(own, list(titles or cluster_titles(estimator)), found_of),
+        _heads(own, called_clusters, found_of),
         columns,
         _groups(found_of),
         thing,

@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from pckid.significance.null_tables import pairwise_correlations
 
 _MIN_ROWS = 60
+_HUGE = 1e100
 _MAX_COLUMNS = 200  # further columns are not looked at
 _OPPOSITE = -0.98  # correlation of squares that add up to a constant
 _CONSTANT = 0.01  # spread of a sum, by its mean
@@ -50,6 +51,8 @@ def find_causes(X: np.ndarray) -> list[Cause]:
     if len(columns) < 2:
         return []
     values = X[:, columns]
+    if (largest := np.nanmax(np.abs(values))) > _HUGE:  # whose square is no float
+        values = values / largest
     found = [Cause(CauseKind.CIRCLE, pair) for pair in _find_circles(values)]
     if len(parts := _find_parts(values)):
         found.append(Cause(CauseKind.PARTS, tuple(parts.tolist())))
