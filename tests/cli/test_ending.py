@@ -62,13 +62,15 @@ def test_without_files_the_option_that_writes_a_report_is_named(pckid):
 
 
 def test_open_questions_are_counted(pckid, golden):
-    one = np.where(np.arange(60) % 20 == 3, -9999, np.arange(60) % 7)
-    write_numbers("my t.csv", size=one)
+    rows = np.arange(60)
+    sexes = np.where(rows % 2 == 0, "m", np.where(rows % 3 == 0, "F", "f"))
+    lines = [f"{row % 7 + 20 * (row % 2)},{sex}" for row, sex in zip(rows, sexes, strict=True)]
+    Path("my t.csv").write_text("\n".join(["size,sex", *lines]))
     result = pckid("cluster", "my t.csv", "-k", 2, *QUICK)
-    assert result.err.count("-9999 in 3 rows") == 1
-    golden(result.err.splitlines()[-1])
+    assert result.err.count("'f' (20) and 'F' (10)") == 1
+    golden(result.err.splitlines()[0])
     inspected = pckid("inspect", "my t.csv")
-    assert b"holds -9999 in 3 rows" in inspected.out
+    assert b"'f' (20) and 'F' (10)" in inspected.out
     agreed = pckid("cluster", "my t.csv", "-k", 2, "--yes", *QUICK)
     assert "question" not in agreed.err
 

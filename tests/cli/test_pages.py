@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from snippets import commands
 
+from pckid import PCKID
 from pckid.frontends import run as runs
 from pckid.frontends.run import N_NULL, N_RESAMPLES
 
@@ -100,6 +101,7 @@ def test_the_readme_shows_what_its_commands_print(pckid, penguins, tmp_path, mon
     """`UPDATE=1 pytest -p no:xdist tests/cli/test_pages.py` writes what they print now."""
     monkeypatch.setattr(runs, "N_NULL", N_NULL)
     monkeypatch.setattr(runs, "N_RESAMPLES", N_RESAMPLES)
+    monkeypatch.setitem(PCKID.__init__.__kwdefaults__, "n_runs", 3)
     monkeypatch.setenv("COLUMNS", "88")
     shutil.copy(penguins, tmp_path)
     text = README.read_text("utf-8")
