@@ -36,7 +36,7 @@ SDIST_TESTS = (
     "tests/test_package.py",
     "tests/test_readme.py",
     "tests/cli/test_origin.py",
-    "tests/app/test_upload.py",
+    "tests/app/test_answer.py",
     "tests/tables/test_office_files.py",
 )
 
