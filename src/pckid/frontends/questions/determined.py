@@ -9,9 +9,15 @@ import numpy as np
 from pckid._utils.text import brief, list_first
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
-from pckid.frontends.options import Fix, drop_column
+from pckid.frontends.options import drop_column
 from pckid.frontends.questions.names import CASES, IDS, split_name
-from pckid.frontends.questions.question import Answer, Question, Seen
+from pckid.frontends.questions.question import (
+    Answer,
+    Question,
+    Seen,
+    advise_leaving_out,
+    leave_out_or_use,
+)
 
 # Of the rows that are not in a column's commonest category, others say it wrongly for so few; and
 # there are so many of them. Each combination of the others' categories has as many rows on average.
@@ -53,15 +59,11 @@ class Determined(Question):
 
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:
         """Write how they are left out, or used."""
-        drops = words.write([drop_column(name) for name in doubt.columns])
-        as_is = words.write([Fix("as_is", name, name) for name in doubt.columns])
-        return {"n": len(doubt.columns), "drops": drops, "as_is": as_is}
+        return advise_leaving_out(doubt, words)
 
     def answers(self, doubt: Doubt) -> list[Answer]:
         """Offer to leave them out, or to use them."""
-        leave = "Leave it out" if len(doubt.columns) == 1 else "Leave them out"
-        use = tuple(Fix("as_is", name, name) for name in doubt.columns)
-        return [(leave, doubt.fix), ("Use as features", use)]
+        return leave_out_or_use(doubt)
 
 
 def _few_valued(seen: Seen) -> dict[str, np.ndarray]:

@@ -8,8 +8,14 @@ import numpy as np
 from pckid._utils.text import brief, list_first
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
-from pckid.frontends.options import Fix, drop_column
-from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
+from pckid.frontends.options import drop_column
+from pckid.frontends.questions.question import (
+    Answer,
+    Question,
+    Seen,
+    advise_leaving_out,
+    leave_out_or_use,
+)
 
 _SAMPLE_ROWS = 20_000
 # A flag may disagree with what it tells of in so small a share of the rarer of its two values, and
@@ -47,15 +53,11 @@ class FlagsOfMissing(Question):
 
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:
         """Write how they are left out, or used."""
-        drops = words.write([drop_column(name) for name in doubt.columns])
-        as_is = words.write([Fix("as_is", name, name) for name in doubt.columns])
-        return {"n": len(doubt.columns), "drops": drops, "as_is": as_is}
+        return advise_leaving_out(doubt, words)
 
     def answers(self, doubt: Doubt) -> list[Answer]:
         """Offer to leave them out, or to use them."""
-        leave = LEAVE_OUT if len(doubt.columns) == 1 else "Leave them out"
-        use = tuple(Fix("as_is", name, name) for name in doubt.columns)
-        return [(leave, doubt.fix), ("Use as features", use)]
+        return leave_out_or_use(doubt)
 
 
 def find_flags(seen: Seen) -> dict[str, str]:

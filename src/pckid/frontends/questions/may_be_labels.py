@@ -11,7 +11,7 @@ from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix, drop_column, read_as
 from pckid.frontends.questions.names import TIMES, split_name
-from pckid.frontends.questions.question import Answer, Question, Seen
+from pckid.frontends.questions.question import Answer, Question, Seen, as_features
 
 # A column has so many different values, each in so many rows on average.
 _MIN_LEVELS, _MAX_LEVELS, _MIN_ROWS = 6, 200, 4
@@ -56,13 +56,13 @@ class MayBeLabels(Question):
 
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:
         """Write how they are taken as amounts."""
-        ways = {"fix": _take_as_labels(doubt), "as_is": _keep(doubt)}
+        ways = {"fix": _take_as_labels(doubt), "as_is": as_features(doubt.columns)}
         return {"n": len(doubt.columns)} | {key: words.write(way) for key, way in ways.items()}
 
     def answers(self, doubt: Doubt) -> list[Answer]:
         """Offer all three: the owner of the table knows."""
         drops, labels = tuple(map(drop_column, doubt.columns)), _take_as_labels(doubt)
-        return [("Amounts", _keep(doubt)), ("Labels", labels), ("Leave out", drops)]
+        return [("Amounts", as_features(doubt.columns)), ("Labels", labels), ("Leave out", drops)]
 
 
 def _take_as_labels(doubt: Doubt) -> tuple[Fix, ...]:
@@ -71,10 +71,6 @@ def _take_as_labels(doubt: Doubt) -> tuple[Fix, ...]:
         read_as(name, "category") if n <= _FEW_LEVELS else drop_column(name)
         for name, n in doubt.data["n_levels"].items()
     )
-
-
-def _keep(doubt: Doubt) -> tuple[Fix, ...]:
-    return tuple(Fix("as_is", name, name) for name in doubt.columns)
 
 
 def find_labels(seen: Seen) -> dict[str, int]:

@@ -12,7 +12,7 @@ from pckid.frontends.options import Fix, drop_column
 from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.names import CLASSES, EVENTS, FOLLOW_UPS, IDS, list_words, split_name
 from pckid.frontends.questions.places import PLACES
-from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
+from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen, as_features
 from pckid.frontends.questions.word_for_missing import WORD_FOR_MISSING
 
 _MIN_ROWS = 20
@@ -82,7 +82,7 @@ class Outcomes(Question):
     def in_advice(self, doubt: Doubt, words: Dialect) -> Mapping[str, Any]:
         """Write how they are compared, or used."""
         names = doubt.data["columns"]
-        as_is = words.write([Fix("as_is", name, name) for name in names])
+        as_is = words.write(as_features(names))
         return {"n": len(names), "compare": words.outcomes(names), "as_is": as_is}
 
     def answers(self, doubt: Doubt) -> list[Answer]:
@@ -93,7 +93,7 @@ class Outcomes(Question):
         return [
             *advised,
             ("Compare, do not use", tuple(Fix("outcomes", name, name) for name in names)),
-            ("Use as features", tuple(Fix("as_is", name, name) for name in names)),
+            ("Use as features", as_features(names)),
         ]
 
 

@@ -170,3 +170,21 @@ def leave_out(name: str, label: str = LEAVE_OUT) -> Answer:
 def as_category(name: str) -> Answer:
     """Offer to take a column as categories."""
     return "Use as category", (read_as(name, "category"),)
+
+
+def as_features(names: Iterable[str]) -> tuple[Fix, ...]:
+    """Use columns as features, whatever else they may be."""
+    return tuple(Fix("as_is", name, name) for name in names)
+
+
+def advise_leaving_out(doubt: Doubt, words: Dialect) -> dict[str, Any]:
+    """Write how the columns of a doubt are left out, or used as features."""
+    drops = words.write([drop_column(name) for name in doubt.columns])
+    as_is = words.write(as_features(doubt.columns))
+    return {"n": len(doubt.columns), "drops": drops, "as_is": as_is}
+
+
+def leave_out_or_use(doubt: Doubt) -> list[Answer]:
+    """Offer to leave the columns of a doubt out, as advised, or to use them as features."""
+    leave = LEAVE_OUT if len(doubt.columns) == 1 else "Leave them out"
+    return [(leave, doubt.fix), ("Use as features", as_features(doubt.columns))]
