@@ -59,7 +59,8 @@ from pckid.spectral.membership import match_labels
 N_NULL: int | None = None  # null tables of a verdict: as many as a clear answer takes
 N_RESAMPLES = 20  # resamples of a verdict
 MAX_ROWS = 100_000  # of a larger table so many rows are judged
-_STRETCH = 1000  # rows that follow each other are looked at in stretches of so many
+# Whether rows that follow each other are alike, a larger table shows in stretches of its rows.
+_N_STRETCHES, _STRETCH = 20, 1000
 
 
 @dataclass(frozen=True)
@@ -457,7 +458,7 @@ def _draw_stretches(rows: np.ndarray) -> np.ndarray:
     """Draw rows of a large table (n_rows,) in stretches that follow each other, evenly spread."""
     if len(rows) <= MAX_ROWS:
         return rows
-    starts = np.linspace(0, len(rows) - _STRETCH, MAX_ROWS // _STRETCH).astype(np.int64)
+    starts = np.linspace(0, len(rows) - _STRETCH, _N_STRETCHES).astype(np.int64)
     return rows[(starts[:, None] + np.arange(_STRETCH)).ravel()]
 
 
