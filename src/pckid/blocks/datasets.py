@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from sklearn import get_config
 
-from pckid._utils.answers import MAX_CATEGORIES, tells_rows_apart
 from pckid._utils.parallel import one_ahead
 from pckid._utils.text import brief
 from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
 from pckid.input.categories import index_categories, warn_unseen
 from pckid.input.cells import as_text
 from pckid.input.known import read_known
+from pckid.input.meanings import MAX_CATEGORIES, tells_rows_apart
 
 # Longer batches gain nothing.
 _MAX_ROWS = 1 << 14
