@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.arrow import is_text
 from pckid._utils.text import UNREAD_NUMBER
 from pckid.frontends.formats.table import FileTable, count_different, release_memory
 from pckid.frontends.tables.dates import (
@@ -35,7 +36,6 @@ from pckid.frontends.tables.missing import MissingTokens
 from pckid.frontends.tables.numbers import (
     LIMIT,
     NotNumbers,
-    is_text,
     observed_cells,
     try_columns,
     try_numbers,
