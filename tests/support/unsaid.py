@@ -11,7 +11,7 @@ def lines_of(module):
     while waiting:
         code = waiting.pop()
         waiting += [each for each in code.co_consts if inspect.iscode(each)]
-        if code.co_name != "<module>":
+        if code.co_flags & inspect.CO_NEWLOCALS:  # neither modules nor classes
             found |= {line for *_, line in code.co_lines() if line and line > code.co_firstlineno}
     return found
 
