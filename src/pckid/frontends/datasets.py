@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pckid._utils.arrow import holds_numbers, holds_texts
 from pckid._utils.text import brief, join_words
-from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
+from pckid.blocks.datasets import DatasetRows
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.formats.batches import TextPlan, find_batched
 from pckid.frontends.formats.findings import Doubt, Fact, advice
@@ -133,7 +134,7 @@ def _choose(
         raise OptionError("No column is left to cluster.", "columns", "drop")
     check_tokens(schema.names, options.na_values, options.not_missing)
     tokens = MissingTokens.with_defaults(options.na_values, options.not_missing, schema.names)
-    missing = {name: list(tokens.of(name).among_texts.texts) for name in schema.names}
+    missing = {name: tokens.of(name).in_datasets for name in schema.names}
     try:
         rows = DatasetRows(opened, options.known, columns=used, missing=missing)
     except ValueError as error:
