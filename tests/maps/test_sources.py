@@ -69,6 +69,14 @@ def test_folders_of_dates_and_of_bands(tmp_path):
         same(cube)
 
 
+def test_a_word_in_the_names_of_file_and_band_is_said_once(tmp_path):
+    for date in DATES:
+        write_image(tmp_path / f"NDVI_{date}.tif", FLAT[:1], ["NDVI"])
+    write_image(tmp_path / "terrain.tif", FLAT[:2], ["height", "slope"])
+    told = [f"NDVI {date}" for date in DATES]
+    assert open_cube(tmp_path).names == ["terrain height", "terrain slope", *told]
+
+
 def test_dates_of_files_are_read_from_their_tags(tmp_path):
     for number, date in enumerate(reversed(DATES)):
         path = write_image(tmp_path / f"f{number}.tif", FLAT[:1])

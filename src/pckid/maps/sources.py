@@ -184,7 +184,7 @@ def _name_image(image: _Image, missing: Sequence[float], needed: bool, common: b
         stem, own = split_date(band) if named else (band, None)
         has_name = named or len(bands) > 1
         words = [image.words] * ((needed and not common) or (common and not has_name))
-        words += [stem] * has_name
+        words += [stem] * (has_name and stem not in words)
         date, series = own or image.date, " ".join(filter(None, words))
         layers.append(Layer(" ".join(filter(None, (series, date))), series or "value", date))
     return LayerStack(
