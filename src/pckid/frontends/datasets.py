@@ -24,7 +24,7 @@ from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.frontends.preparing import prepare_once
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
 from pckid.frontends.questions.question import Seen
-from pckid.frontends.tables.choosing import check_tokens, choose_columns
+from pckid.frontends.tables.choosing import check_tokens, choose_columns, name_kinds
 from pckid.frontends.tables.kinds import Reading, ReadingRules, read_columns
 from pckid.frontends.tables.missing import MissingTokens, as_number, split_token
 from pckid.frontends.tables.prepared import Prepared
@@ -127,6 +127,7 @@ def _choose(
     parts = tuple(Part(Source(file), 0, ()) for file in files)
     table = FileTable(schema.empty_table(), None, parts, path, reading=reading)
     names, left_out = choose_columns(table, options)
+    options = name_kinds(table, options)
     types = {name: schema.field(name).type for name in names}
     used = [name for name in names if holds_numbers(types[name]) or holds_texts(types[name])]
     left_out |= {name: "date" for name in names if name not in used}
