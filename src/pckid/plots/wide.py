@@ -74,7 +74,10 @@ class HeatMapDisplay(Display):
         max_columns: int = MAX_COLUMNS,
         max_bands: int = 150,
     ) -> Self:
-        """Take columns of `values` (n_samples, n_features) whose differences are known."""
+        """Take columns of `values` (n_samples, n_features) whose differences are known, as `ranked`.
+
+        The `estimator`, `max_columns` and `max_bands` are those of `from_estimator`.
+        """
         labels, unordered = own_labels(estimator), unordered_mask(estimator)
         found = rank_columns([[item for _, item in features] for features in ranked])
         columns = [j for j in found if not unordered[j]][:max_columns]
