@@ -74,7 +74,7 @@ class HeatMapDisplay(Display):
         max_columns: int = MAX_COLUMNS,
         max_bands: int = 150,
     ) -> Self:
-        """Take columns of `values` (n_samples, n_features) whose differences are known, as `ranked`.
+        """Take columns of `values` (n_samples, n_features) by their differences, `ranked`.
 
         The `estimator`, `max_columns` and `max_bands` are those of `from_estimator`.
         """
