@@ -8,7 +8,7 @@ def is_annotated(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "anndata" and hasattr(X, "var_names")
 
 
-def as_frame(X: Any) -> Any:
+def named_frame(X: Any) -> Any:
     """Make a frame of pandas of the matrix X, whose index and columns are the names.
 
     Cells that a sparse matrix does not store are zeros.

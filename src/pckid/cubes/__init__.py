@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pckid._utils.annotated import as_frame, is_annotated
+from pckid._utils.annotated import is_annotated, named_frame
 from pckid.cubes.space import find_space, is_cube
 from pckid.cubes.table import CubeTable, make_table
 
@@ -24,7 +24,7 @@ def as_table(X: Any, estimator: Any = None) -> Any:
     where it knows such columns.
     """
     if is_annotated(X):
-        return as_frame(X)
+        return named_frame(X)
     return make_table(X, getattr(estimator, "feature_names_in_", None)) if is_cube(X) else X
 
 
