@@ -12,7 +12,7 @@ import numpy as np
 
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.seeds import Stream, generator
-from pckid.significance.gaps import as_z, find_gaps
+from pckid.significance.gaps import find_clearest_gap
 from pckid.significance.null_tables import (
     Dependence,
     NullModel,
@@ -42,9 +42,6 @@ def find_null_gaps(
         X = draw_dependent_table(model, dependence, every, rng)
         seed = int(rng.integers(2**31))
         labels = cluster_table(X, seed)
-        found = find_gaps(
-            find_units(X, categorical), labels, seed, n_clusters, with_valleys=False
-        ).p_values
-        return float(as_z(found[~np.eye(n_clusters, dtype=bool)]).max())
+        return find_clearest_gap(find_units(X, categorical), labels, seed, n_clusters)
 
     return np.array(run_in_threads(measure, [(number,) for number in range(N_NULL_GAPS)], jobs))
