@@ -41,7 +41,7 @@ from pckid.significance.comparison import (
     compare_with_null_tables,
     rows_to_compare,
 )
-from pckid.significance.ensemble import SmallEnsembles, small_kernel
+from pckid.significance.ensemble import SmallEnsembles, small_kernels
 from pckid.significance.gaps import find_gaps
 from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.single_columns import find_single_columns
@@ -231,8 +231,8 @@ def _compare_sample(
     values = logs_as_scaled(values, sample.scaling)
     judged = find_judged(small, sample.scaling, values, normal=True)
     values, _ = in_reach(judged.values)
-    kernel_of = partial(small_kernel, judged.small)
-    how = judged.categorical, kernel_of, sample.entropy, jobs
+    kernels_of = partial(small_kernels, judged.small)
+    how = judged.categorical, kernels_of, sample.entropy, jobs
     with ignore_warnings():  # of the table itself they were raised
         more = n_null, levels.structure, arrangement
         return compare_with_null_tables(values, *how, *more, max_null=max_null)

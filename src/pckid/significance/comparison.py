@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from pckid._utils.parallel import run_in_threads
-from pckid._utils.progress import part, steps
+from pckid._utils.parallel import run_in_batches, threads_for_tables
+from pckid._utils.progress import part
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.input.arrangement import Arrangement
 from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation, Correlogram
@@ -33,8 +33,10 @@ MAX_NULL = 144  # no more null tables are drawn, unless they are asked for
 _CLEAR = 2.5  # the answer is clear if p is so many standard errors away from the level,
 _MIN_EXCEEDING = 4  # and "none" only if so many null tables are at least as clear as the table
 _NULL_PER_OWN = 3  # the table itself is measured once for so many null tables
-# Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n).
-KernelOf = Callable[[np.ndarray, int], np.ndarray]
+# So many tables are trained in one call.
+TABLES_AT_ONCE = 12
+# Trains a kernel on each table (n, d) by its seed, and gives those between their rows (n, n).
+KernelsOf = Callable[[Sequence[np.ndarray], Sequence[int]], Iterable[np.ndarray]]
 # What the eigenvalues, shares and dips of a structure count in the statistic.
 WEIGHTS = (0.5, 0.25, 0.25)
 # Smaller spreads of null tables are rounding.
@@ -121,7 +123,7 @@ class Comparison(NamedTuple):
 def compare_with_null_tables(
     X: np.ndarray,
     categorical: np.ndarray,
-    kernel_of: KernelOf,
+    kernels_of: KernelsOf,
     entropy: int,
     jobs: int = 1,
     n_null: int | None = None,
@@ -149,7 +151,7 @@ def compare_with_null_tables(
         X = X[dependence.rows]
     every = np.arange(len(X))
 
-    def measure(of_null: int, number: int) -> Structure:
+    def draw(of_null: int, number: int) -> tuple[np.ndarray, int]:
         rng = generator(entropy, Stream.NULL_TABLES, of_null, number)
         rows = some_rows(every, MAX_COMPARED, rng)
         if not of_null:
@@ -158,7 +160,11 @@ def compare_with_null_tables(
             table = draw_null_table(model, rows, rng)
         else:
             table = draw_dependent_table(model, dependence, rows, rng)
-        return measure_structure(kernel_of(table, int(rng.integers(2**31))))
+        return table, int(rng.integers(2**31))
+
+    def measure(tasks: Sequence[tuple[int, int]]) -> Iterable[Structure]:
+        tables, seeds = zip(*(draw(*task) for task in tasks), strict=True)
+        return map(measure_structure, kernels_of(tables, seeds))
 
     own: list[Structure] = []
     null: list[Structure] = []
@@ -169,7 +175,8 @@ def compare_with_null_tables(
         tasks = [*((0, i) for i in range(len(own), n_own)), *numbers]
         # About half of the tables that are left are settled by the next look.
         with part(1.0 if look == looks[-1] else 0.5):
-            both = run_in_threads(measure, tasks, jobs, steps(len(tasks)))
+            n = threads_for_tables(len(tasks), min(len(X), MAX_COMPARED), X.shape[1], jobs)
+            both = run_in_batches(measure, tasks, n, TABLES_AT_ONCE)
         own += both[: -len(numbers)]
         null += both[-len(numbers) :]
         found = compare_structures(own, null)
