@@ -419,7 +419,8 @@ def _judge_chance(
     values = logs_as_scaled(values, estimator.state_.kernel.scaling)
     labels_of = partial(label_resamples, of_fitted(estimator), values, k_now)
     third = max(len(values) // 3, min(len(values), 2 * k_now))
-    jobs = threads_for_tables(N_RESAMPLES, *values.shape, n_threads(estimator.n_jobs))
+    n_rows, n_columns = values.shape
+    jobs = threads_for_tables(N_RESAMPLES, n_rows, n_columns, n_threads(estimator.n_jobs))
     with ignore_warnings():  # the fit itself has raised them
         again = resample_clusters(labels_of, len(values), third, N_RESAMPLES, 0, jobs)
 

@@ -30,11 +30,11 @@ from pckid.significance.by_scores import Judged, find_judged
 from pckid.significance.coarser import Divide, Separation, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, rows_to_compare
 from pckid.significance.dependence import describe_dependence
-from pckid.significance.ensemble import Part, SmallEnsembles, cluster_parts, draw_matrix, of_fit
+from pckid.significance.ensemble import Resample, SmallEnsembles, cluster_parts, draw_matrix, of_fit
 from pckid.significance.gaps import find_gaps
 from pckid.significance.levels import LEVELS, MAX_JUDGED, Levels, find_answer
 from pckid.significance.null_gaps import find_null_gaps
-from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.null_tables import NullModels, find_dependence, fit_null_model
 from pckid.significance.units import find_units, near_one
 from pckid.spectral.clustering import cluster_by_numbers, recluster
 from pckid.spectral.settings import ClusterSettings
@@ -53,6 +53,7 @@ class DecisionPlan(NamedTuple):
     n_inits: int | None = None
     levels: Levels = LEVELS
     grows: bool = False  # whether the ensemble grows until its halves choose one number
+    null_models: NullModels | None = None  # that the runs share
 
 
 class Decision(NamedTuple):
@@ -118,7 +119,7 @@ def decide_by_runs(
     """
     jobs, small = settings.jobs, of_fit(drawn, settings)
     if n_runs > 1:
-        plan = plan._replace(max_null=MAX_NULL_OF_RUN)
+        plan = plan._replace(max_null=MAX_NULL_OF_RUN, null_models=NullModels())
     quiet = settings
 
     def decide_one(number: int, own_part: Any) -> Decision:
@@ -179,7 +180,10 @@ def decide(
     how = plan.max_clusters, plan.n_null, plan.n_inits, levels
     if drawn.sample.scaling.factors is not None:
         levels = levels.in_wide_tables()
-    more: dict[str, Any] = {"max_null": plan.max_null, "grows": plan.grows, "hearer": hearer}
+    more: dict[str, Any] = {
+        name: getattr(plan, name) for name in ("max_null", "null_models", "grows")
+    }
+    more["hearer"] = hearer
     with part(0.8):
         choice, training, drawn, whole = choose_or_none(drawn, settings, small, *how, **more)
     by, k = (training, choice.n_clusters) if given is None else (whole, given)
@@ -316,7 +320,7 @@ def find_gaps_between(
 
     def cluster_tables(tables: Sequence[np.ndarray], seeds: Sequence[int]) -> Iterable[np.ndarray]:
         every = np.arange(len(tables[0]))
-        parts = [Part(X, every, seed) for X, seed in zip(tables, seeds, strict=True)]
+        parts = [Resample(X, every, seed) for X, seed in zip(tables, seeds, strict=True)]
         return cluster_parts(judged.small, n_clusters, parts)
 
     null = find_null_gaps(model, dependence, categorical, cluster_tables, n_clusters, seed, jobs)

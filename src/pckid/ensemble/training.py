@@ -181,8 +181,10 @@ def train_together(samples: Sequence[Sample], settings: Sequence[EnsembleSetting
         if kind is None:
             kernels |= {i: train(samples[i], settings[i]).kernel for i in places}
             continue
-        how = ([each[i] for i in places] for each in (tables, plans, weights))
-        for i, ensemble in zip(places, train_alike(*how), strict=True):
+        ensembles = train_alike(
+            [tables[i] for i in places], [plans[i] for i in places], [weights[i] for i in places]
+        )
+        for i, ensemble in zip(places, ensembles, strict=True):
             known = samples[i].scaling, ensemble, samples[i].dtype, settings[i].weighting
             kernels[i] = Kernel(*known)
     return [kernels[i] for i in range(len(samples))]

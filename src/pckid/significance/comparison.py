@@ -16,10 +16,10 @@ from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlatio
 from pckid.significance.levels import LEVELS
 from pckid.significance.margins import dip
 from pckid.significance.null_tables import (
+    NullModels,
     draw_dependent_table,
     draw_null_table,
     find_dependence,
-    fit_null_model,
 )
 from pckid.spectral.embedding import walk_coordinates
 
@@ -130,6 +130,7 @@ def compare_with_null_tables(
     level: float = LEVELS.structure,
     arrangement: Arrangement | None = None,
     max_null: int = MAX_NULL,
+    null_models: NullModels | None = None,
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
@@ -137,14 +138,15 @@ def compare_with_null_tables(
     columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. Of more
     than 500 rows, every ensemble and every null table has others. As many null tables are drawn as
     a clear answer takes at a level, up to `max_null`, or all of `n_null`. Rows that depend on each
-    other by their arrangement do so in null tables, too.
+    other by their arrangement do so in null tables, too. Comparisons of one table may share
+    `null_models`.
     """
     if X.shape[1] > MAX_COLUMNS:
         # Empty columns do not count.
         empty = generator(entropy, Stream.NULL_TABLES, 2).permutation(X.shape[1])[MAX_COLUMNS:]
         X = X.copy()
         X[:, empty] = np.nan
-    model, dependence = fit_null_model(X, categorical), None
+    model, dependence = (null_models or NullModels()).fit(X, categorical), None
     if arrangement is not None:
         dependence = find_dependence(model, arrangement, generator(entropy, Stream.DEPENDENCE))
     if dependence is not None:

@@ -122,7 +122,7 @@ def with_whole_levels(small: SmallEnsembles, X: np.ndarray) -> np.ndarray:
     return np.where(small.ordered, np.rint(X), X) if small.ordered.any() else X
 
 
-class Part(NamedTuple):
+class Resample(NamedTuple):
     """Rows of a table that a small ensemble learns from."""
 
     X: np.ndarray  # (n_samples, n_features), the whole table
@@ -131,7 +131,7 @@ class Part(NamedTuple):
 
 
 def cluster_parts(
-    small: SmallEnsembles, n_clusters: int, parts: Sequence[Part]
+    small: SmallEnsembles, n_clusters: int, parts: Sequence[Resample]
 ) -> Iterator[np.ndarray]:
     """Cluster parts of tables by few mixtures each; labels of all rows of the tables (n_samples,).
 
@@ -159,7 +159,7 @@ def label_resamples(
     resamples: Sequence[tuple[np.ndarray, int]],
 ) -> Iterator[np.ndarray]:
     """Cluster parts of one table, rows (n_drawn,) and a seed each, as `cluster_parts`."""
-    return cluster_parts(small, n_clusters, [Part(X, *each) for each in resamples])
+    return cluster_parts(small, n_clusters, [Resample(X, *each) for each in resamples])
 
 
 def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:

@@ -15,7 +15,10 @@ observed cells are more extreme in them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import hashlib
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -109,6 +112,36 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
     return NullModel(margins, units, *gaussian, paired, completion)
 
 
+class NullModels:
+    """Null models of tables, each fitted once for all runs that look at the same table."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._fits: dict[bytes, Callable[[], NullModel]] = {}
+
+    def fit(self, X: np.ndarray, categorical: np.ndarray) -> NullModel:
+        """Fit a model, or take that of the same table; see `fit_null_model`."""
+        table = hashlib.blake2b(X.tobytes(), digest_size=32)
+        table.update(repr((X.shape, categorical.tolist())).encode())
+        with self._lock:
+            fit = self._fits.setdefault(table.digest(), _once(fit_null_model, X, categorical))
+        return fit()
+
+
+def _once(function: Callable[..., NullModel], *args: Any) -> Callable[[], NullModel]:
+    """Call a function once; who asks meanwhile waits for it."""
+    lock = Lock()
+    found: list[NullModel] = []
+
+    def call() -> NullModel:
+        with lock:
+            if not found:
+                found.append(function(*args))
+            return found[0]
+
+    return call
+
+
 def draw_null_table(
     model: NullModel, rows: np.ndarray, rng: np.random.Generator, moved: np.ndarray | None = None
 ) -> np.ndarray:
@@ -199,7 +232,7 @@ def prices(costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # Never subnormal, with which a CPU computes many times slower.
     weights = np.maximum(costs * (-1 / width), _LEAST_LOG).astype(np.float32)
     np.exp(weights, out=weights)
-    right = np.ones(len(costs), dtype=np.float32)
+    right: Any = np.ones(len(costs), dtype=np.float32)
     for _ in range(_N_PRICED):
         left = 1 / (weights @ right)
         right = 1 / (left @ weights)
