@@ -22,7 +22,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _count_cores = cache(cpu_count)
 # Cells of small tables that make a thread worth while.
-_CELLS = 20_000
+_CELLS = 200_000
 _filters_lock = RLock()
 
 
