@@ -24,7 +24,7 @@ from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.input.table import StandardisedRows, block, take
 from pckid.mixture import em, side_by_side
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 from pckid.mixture.product import join
 from pckid.mixture.starts import start_from_rows, winner
 
@@ -199,7 +199,7 @@ def schedule(
         # Those in one call hold statistics and responsibilities at once.
         budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
         each = plan.n_rows * (table.width + plan.sizes[-1]) * itemsize(table)
-        n_alike = max(1, budget // each) if FAMILIES[plan.covariance_type].STACKABLE else 1
+        n_alike = max(1, budget // each) if COVARIANCE_TYPES[plan.covariance_type].STACKABLE else 1
         starts = range(first, plan.n_inits, n_alike)
         return [
             (Stack(size, start, min(n_alike, plan.n_inits - start)),)
@@ -274,7 +274,7 @@ def likeness(table: StandardisedRows, plan: Plan, weights: np.ndarray | None) ->
     None if the table is trained by itself, by `train_batches`. What columns of categories are like
     depends on the table: of those each is like no other.
     """
-    family, model = FAMILIES[plan.covariance_type], table.column_model
+    family, model = COVARIANCE_TYPES[plan.covariance_type], table.column_model
     if not is_host(table.values) or not family.STACKABLE or _shares_rows(table, plan):
         return None
     parts = model.weights, table.column_blocks
@@ -318,7 +318,7 @@ def _train_joined(
 ) -> list[Ensemble]:
     """Train an ensemble on each of some tables, as `train_alike`, all in one stack."""
     n, sizes = plans[0].n_inits, plans[0].sizes
-    family = FAMILIES[plans[0].covariance_type]
+    family = COVARIANCE_TYPES[plans[0].covariance_type]
     picked = []
     for table, plan, each in zip(tables, plans, weights, strict=True):
         draw = partial(draw_subsamples, plan, table.n_samples)
@@ -350,7 +350,7 @@ class Posteriors:
 
     def __init__(self, ensemble: Ensemble, table: StandardisedRows) -> None:
         self.ensemble = ensemble
-        self.family = FAMILIES[ensemble.covariance_type]
+        self.family = COVARIANCE_TYPES[ensemble.covariance_type]
         self.runs = split_stacks(ensemble, table)
         template = self.family.statistics(block(table, 0, 1))
         self._coefficients = {}
@@ -387,7 +387,7 @@ def split_stacks(ensemble: Ensemble, table: StandardisedRows) -> list[range]:
     A GPU waits for the host while this launches the operations for a single stack.
     """
     widths = ensemble.widths
-    if is_host(table.values) or FAMILIES[ensemble.covariance_type].MATRICES:
+    if is_host(table.values) or COVARIANCE_TYPES[ensemble.covariance_type].MATRICES:
         return [range(i, i + 1) for i in range(len(widths))]
     most = _RUN_CELLS // max(table.n_samples, table.width)
     ranges: list[range] = []
@@ -405,7 +405,9 @@ def split_stacks(ensemble: Ensemble, table: StandardisedRows) -> list[range]:
 def _train_stack(table: StandardisedRows, plan: Plan, stack: Stack, subsamples: Subsamples) -> Any:
     """Train mixtures of one size, each on its own rows."""
     home = table.values
-    stats = FAMILIES[plan.covariance_type].statistics(table, asarray_like(subsamples.rows, home))
+    stats = COVARIANCE_TYPES[plan.covariance_type].statistics(
+        table, asarray_like(subsamples.rows, home)
+    )
     return _fit_stack(stats, home, plan, (stack.n_mixtures, stack.size), subsamples.weights)
 
 
@@ -416,7 +418,7 @@ def _fit_stack(
 
     The first rows of each mixture are its first centres; `shares` (n_mixtures, n_rows) are weights.
     """
-    family = FAMILIES[plan.covariance_type]
+    family = COVARIANCE_TYPES[plan.covariance_type]
     first = asarray_like(np.tile(np.arange(shape[1]), (shape[0], 1)), home)
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
     params = start_from_rows(family, stats, first, plan.floor, weights)
@@ -434,7 +436,7 @@ def _train_on_shared_rows(
     table: StandardisedRows, plan: Plan, stacks: Sequence[Stack], row_weights: np.ndarray | None
 ) -> list[tuple[Stack, Any]]:
     """Train mixtures of any size on all rows of a table, some with weight 0."""
-    family, home = FAMILIES[plan.covariance_type], table.values
+    family, home = COVARIANCE_TYPES[plan.covariance_type], table.values
     xp = namespace(home)
     keys = [
         draw_keys(plan, table.n_samples, stack.size)[stack.first_start :][: stack.n_mixtures]
@@ -480,7 +482,7 @@ def _pick_subsamples(
 
 def _shares_rows(table: StandardisedRows, plan: Plan) -> bool:
     """Return whether mixtures are computed on all rows, with weights that pick their own."""
-    family = FAMILIES[plan.covariance_type]
+    family = COVARIANCE_TYPES[plan.covariance_type]
     if not family.STACKABLE or family.TIED:
         return False
     if not is_host(table.values):
