@@ -238,7 +238,9 @@ def _compare_sample(
     how = judged.categorical, kernels_of, sample.entropy, jobs
     with ignore_warnings():  # of the table itself they were raised
         more = n_null, levels.structure, arrangement
-        return compare_with_null_tables(values, *how, *more, max_null, null_models)
+        return compare_with_null_tables(
+            values, *how, *more, max_null=max_null, null_models=null_models
+        )
 
 
 def choose_by_kernel(

@@ -104,6 +104,7 @@ class _Limit:
                 self._set(self._asked[-1][0])
             elif self._before is not None:
                 self._now = None
+                _take_control()
                 self._before.restore_original_limits()
                 # Only now: what was before is known until all of it is restored.
                 self._before = None
@@ -113,6 +114,7 @@ class _Limit:
         wanted = n, get_ident(), _libraries()
         if wanted != self._now:
             self._now = None
+            _take_control()
             _libraries().limit(limits=n, user_api="blas")
             self._now = wanted
 
@@ -123,6 +125,17 @@ blas_threads = _Limit().at
 Its own threads wait for each other many times in one call, and for the next call, each time in a
 loop that keeps a core busy: threads that compute something else meanwhile take turns with them.
 """
+
+
+def _take_control() -> None:
+    """Let this thread set limits: threadpoolctl lets one thread alone, as long as that lives.
+
+    From 3.7 on others are ignored without a word, and what they restore is not restored.
+    """
+    for library in _libraries_with("torch" in sys.modules).lib_controllers:
+        release = getattr(library, "clear_controlling_thread", None)
+        if release is not None:
+            release(force=True)
 
 
 def _libraries() -> ThreadpoolController:
