@@ -1,9 +1,7 @@
 """The verdict on a clustering: groups, none, too few rows; stability; notes."""
 
-import os
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,15 +10,13 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from fitting import as_estimator, draw, settings_of
+from verdicts import GROUPS, ONE_GROUP, runs
 
 from pckid import PCKID, SentinelWarning, assess, explain, load, report, save
 from pckid._utils.seeds import Stream, generator
-from pckid.assessment import Answer, Assessment, find_caveats
+from pckid.assessment import Answer, find_caveats
 from pckid.describe.rows import to_matrix
 from pckid.runs import DecisionPlan, decide
-from pckid.significance.agreement import Run
-from pckid.significance.causes import Cause, CauseKind
-from pckid.significance.coarser import CoarserGaps
 from pckid.significance.ensemble import of_fit, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.stability import measure_stability
@@ -206,102 +202,6 @@ def test_one_cluster_does_not_hide_groups():
 def test_a_cluster_that_other_rows_do_not_show_is_not_found_again():
     X = blobs()
     assert assess(fitted(X, 5), X, **QUICK).cluster_recovery.min() < 0.75
-
-
-ANSWERS = {"g": Answer.GROUPS, "s": Answer.STRUCTURE, "n": Answer.NONE}
-
-
-def runs(answers, *numbers):
-    """Make runs of such answers, "g" for groups, and such numbers of clusters."""
-    numbers = numbers or [3] * len(answers)
-    return tuple(Run(ANSWERS[each], k) for each, k in zip(answers, numbers, strict=True))
-
-
-NULL = np.arange(10.0)
-GROUPS = Assessment(
-    3, 60, 60, 20.0, NULL, 1e-9, Gaps(np.eye(3), np.arange(3)), cluster_recovery=np.ones(3)
-)
-TWO_GROUPS = Gaps(
-    np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.2], [0.0, 0.2, 1.0]]), np.array([0, 1, 1])
-)
-APART = Gaps(np.array([[1.0, 0.001], [0.001, 1.0]]), np.arange(2))
-ONE_GROUP = Gaps(np.ones((3, 3)), np.zeros(3, dtype=int))
-NONE = Assessment(3, 60, 60, 5.0, NULL, 0.5)
-VERDICTS = {
-    "too few rows": Assessment(3, 12, 12, np.nan, NULL[:0], None, small=[0, 1, 2]),
-    "too few different rows": Assessment(3, 60, 3, np.nan, NULL[:0], None),
-    "groups": GROUPS,
-    "groups, nearly always found again": replace(
-        GROUPS, cluster_recovery=np.array([1.0, 0.9, 1.0])
-    ),
-    "groups, one of them seldom found again": replace(
-        GROUPS, cluster_recovery=np.array([1.0, 0.3, 1.0])
-    ),
-    "groups of several clusters": replace(GROUPS, gaps=TWO_GROUPS),
-    "a gap between fewer clusters": replace(
-        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 1.0)
-    ),
-    "a gap between fewer clusters that some rows cross": replace(
-        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 0.97)
-    ),
-    "a gap between fewer clusters that all lie across": replace(
-        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 0.6)
-    ),
-    "groups in one cluster": Assessment(1, 60, 60, 20.0, NULL, 0.001),
-    "structure": replace(GROUPS, gaps=ONE_GROUP),
-    "structure, on a circle and of parts": replace(
-        GROUPS,
-        gaps=ONE_GROUP,
-        causes=[
-            Cause(CauseKind.CIRCLE, ("sine", "cosine")),
-            Cause(CauseKind.PARTS, ("sand", "silt", "clay")),
-        ],
-    ),
-    "structure, with heavy tails": replace(
-        GROUPS, gaps=ONE_GROUP, causes=[Cause(CauseKind.TAILS, ("a", "b"))]
-    ),
-    "groups are not explained by tails": replace(
-        GROUPS, causes=[Cause(CauseKind.TAILS, ("a", "b"))]
-    ),
-    "no groups": NONE,
-    "no groups, clusters found again": replace(NONE, cluster_recovery=np.array([1.0, 0.9, 0.95])),
-    "no groups, clusters not found again": replace(NONE, cluster_recovery=np.array([1.0, 0.5, 1])),
-    "columns that do not count": replace(GROUPS, ignored=["3", "4"]),
-    "a column that does not count": replace(GROUPS, ignored=["3"]),
-    "a column that the choice dropped": replace(GROUPS, ignored=["3"], chosen=True),
-    "a small cluster": replace(GROUPS, small=[2]),
-    "codes": replace(GROUPS, codes=["Column 1 holds -999 in 12 rows."]),
-    "follows a column": replace(GROUPS, follows=["1"]),
-    "follows columns": replace(GROUPS, follows=["1", "2", "3", "4"]),
-    "a flag of missing cells": replace(GROUPS, flags={"'TT4 measured'": "'TT4'"}),
-    "flags of missing cells": replace(GROUPS, flags={"'a'": "'x'", "'b'": "'y'"}),
-    "flags of missing cells, no groups": replace(NONE, flags={"'a'": "'x'"}),
-    "of a sample": replace(GROUPS, n_table=1234),
-    "known rows moved others": replace(GROUPS, moved=12),
-    "known rows moved another": replace(GROUPS, moved=1),
-    "known rows moved others of many": replace(GROUPS, n_rows=20_000, moved=12),
-    "known rows moved others, no groups": replace(NONE, moved=12),
-    "groups in all runs": replace(GROUPS, runs=runs("ggg")),
-    "groups in all runs but one": replace(GROUPS, runs=runs("ggggsgg")),
-    "structure in all runs": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sss")),
-    "no groups in all runs": replace(NONE, runs=runs("nnn")),
-    "undecided": replace(GROUPS, runs=runs("ggsgnsg")),
-    "undecided, this one as few": replace(NONE, runs=runs("nggnnng")),
-    "undecided, this one alone": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sgggggg")),
-    "other numbers of clusters": replace(GROUPS, runs=runs("ggggggg", 3, 3, 2, 3, 5, 2, 3)),
-}
-
-
-def test_verdicts_in_words():
-    """Compare with tests/golden/verdicts.txt, which `UPDATE=1` in the environment writes anew."""
-    written = "".join(
-        f"{name}\n    {verdict!r}\n" + "".join(f"    - {note}\n" for note in verdict.notes)
-        for name, verdict in VERDICTS.items()
-    )
-    golden = Path(__file__).parent / "golden" / "verdicts.txt"
-    if os.environ.get("UPDATE"):
-        golden.write_text(written, "utf-8")
-    assert written == golden.read_text("utf-8")
 
 
 def test_rows_that_known_rows_move_across_a_gap_are_counted():

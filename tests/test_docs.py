@@ -16,7 +16,7 @@ from snippets import run_python
 
 import pckid
 from pckid.frontends.cli.commands import pckid as shell
-from pckid.mixture.em import Family
+from pckid.mixture.em import CovarianceType
 from pckid.reporting import display
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -235,8 +235,8 @@ def test_the_tree_of_rooms_is_that_of_the_package():
 
 
 def test_every_function_of_a_family_of_components_is_described():
-    described = re.findall(r"^ +- `(\w+)`:", Family.__doc__, re.MULTILINE)
-    assert sorted(described) == sorted(name for name in vars(Family) if name[0].islower())
+    described = re.findall(r"^ +- `(\w+)`:", CovarianceType.__doc__, re.MULTILINE)
+    assert sorted(described) == sorted(name for name in vars(CovarianceType) if name[0].islower())
 
 
 def test_the_link_checker_finds_what_is_wrong(tmp_path, golden):

@@ -14,7 +14,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 from pckid.spectral.embedding import EMBEDDINGS
 
 X, TRUTH = groups()
@@ -31,7 +31,7 @@ ESTIMATORS = [
 ]
 # The other embeddings and families differ in numbers, which have tests of their own.
 OTHERS = [clone(QUICK_CLUSTERER).set_params(embedding=name) for name in EMBEDDINGS]
-OTHERS += [clone(QUICK_MIXTURE).set_params(covariance_type=kind) for kind in FAMILIES]
+OTHERS += [clone(QUICK_MIXTURE).set_params(covariance_type=kind) for kind in COVARIANCE_TYPES]
 FITTED = [
     PCKID(3, **SMALL),
     ProbabilisticClusterKernel(**SMALL),

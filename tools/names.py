@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "pckid"
-FAMILIES = {"mixture/full.py", "mixture/product.py"}
+COVARIANCE_TYPES = {"mixture/full.py", "mixture/product.py"}
 COMMANDS = "frontends/cli/commands.py"
 FORMATS = "frontends/formats/"
 OF_FORMATS = {"read", "open_rows", "open_writer", "list_choices", "check_output", "add_table"}
@@ -38,7 +38,7 @@ def complaints() -> list[str]:
     for name, places in sorted(homes.items()):
         if name in OF_FORMATS:
             places = {place for place in places if not place.startswith(FORMATS)}
-        if len(places) > 1 and not places <= FAMILIES:
+        if len(places) > 1 and not places <= COVARIANCE_TYPES:
             found.append(f"{name} is defined in {', '.join(sorted(places))}")
     return found
 

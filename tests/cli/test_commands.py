@@ -22,6 +22,7 @@ from pckid.frontends.cli.commands import cluster
 from pckid.frontends.cli.commands import pckid as shell
 from pckid.frontends.cli.options import HEADINGS
 from pckid.frontends.options import (
+    OF_KINDS,
     OPTIONS,
     CaseOptions,
     ColumnOptions,
@@ -320,7 +321,7 @@ def test_shell_and_python_take_the_options_of_one_table():
     reading, columns = pick_options(given)
     assert (reading, columns) == (ReadOptions(), ColumnOptions())
     taken = signature(package.read_table).parameters
-    aside = {"row_names", "labels", "known", "weights", "missing_columns", "count"}
+    aside = {"row_names", "labels", "known", "weights", "missing_columns", *OF_KINDS}
     aside |= {each.name for each in fields(CaseOptions)} - {"keep"}
     assert OPTIONS.keys() - taken.keys() == aside
     assert {name: taken[name].default for name in OPTIONS.keys() - aside} == {

@@ -15,7 +15,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.ensemble import members as ensemble
 from pckid.ensemble.training import plan_ensemble
 from pckid.input.table import fit_scaling, standardise, take
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 X = groups(gap=2.0)[0]
 Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
@@ -60,7 +60,7 @@ def assert_same(one, other):
 class TestMembers:
     @pytest.mark.parametrize("kind", ["diag", "full"])
     def test_each_is_one_run_of_em_on_its_rows(self, kind):
-        plan, family = make_plan(kind), FAMILIES[kind]
+        plan, family = make_plan(kind), COVARIANCE_TYPES[kind]
         found = train(plan)
         seen = set()
         for g, init, rows, chosen in members(plan):
@@ -219,7 +219,7 @@ class TestWeights:
             close(found.stacks[g - 2].means[init], mixture[1], scale=100)
             close(found.stacks[g - 2].covariances[init], mixture[2], scale=100)
 
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     def test_their_unit_does_not_matter(self, kind):
         plan = make_plan(kind)
         assert_same(train(plan, weights=1000 * self.WEIGHTS), train(plan, weights=self.WEIGHTS))

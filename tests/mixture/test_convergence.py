@@ -12,7 +12,7 @@ from pckid.input.table import fit_scaling, standardise
 from pckid.mixture import em, full, product
 from pckid.mixture.convergence import Steps, converge, settle
 
-FAMILIES = {"diag": product, "full": full}
+COVARIANCE_TYPES = {"diag": product, "full": full}
 FLOOR = 1e-3
 seeds = st.integers(0, 2**32 - 1)
 
@@ -23,7 +23,7 @@ def mean_log_likelihood(family, stats, params):
 
 def mixture(seed, kind="full", g=2, share=0.4, weights=None):
     """Return the steps on a table with correlated columns, and where they start."""
-    rng, family = np.random.default_rng(seed), FAMILIES[kind]
+    rng, family = np.random.default_rng(seed), COVARIANCE_TYPES[kind]
     X = groups(seed, n_samples=60, n_groups=2, share=0.0, gap=5.0)[0]
     X = punch(X @ (np.eye(4) + np.tri(4)), rng, share)
     stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
@@ -60,7 +60,7 @@ class TestStoppingByGain:
 
 
 class TestSettling:
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     @settings(max_examples=3)
     @given(seed=seeds, weighted=st.booleans())
     def test_maximises_the_expected_log_joint(self, kind, seed, weighted):
@@ -89,7 +89,7 @@ class TestSettling:
         close(value, np.mean(np.sum(resp[0].T * log_densities(values, *parts), axis=1)))
         close(mine.expect_held(start, resp)[1], value)
 
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     @settings(max_examples=4)
     @given(seed=seeds, share=st.sampled_from([0.2, 0.6]))
     def test_never_lowers_a_bound(self, kind, seed, share):

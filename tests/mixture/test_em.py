@@ -13,7 +13,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.input.table import Scaling, fit_scaling, standardise
 from pckid.mixture import em, full, product
 
-FAMILIES = {"diag": product, "full": full}
+COVARIANCE_TYPES = {"diag": product, "full": full}
 seeds = st.integers(0, 2**32 - 1)
 holes = st.sampled_from(["shared", "distinct", "none"])
 
@@ -61,10 +61,10 @@ def mean_log_likelihood(family, stats, params):
 
 
 class TestOneStep:
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     @given(seed=seeds, holes=holes, n_components=st.integers(1, 4))
     def test_equals_the_papers_loops(self, kind, seed, holes, n_components):
-        rng, family = np.random.default_rng(seed), FAMILIES[kind]
+        rng, family = np.random.default_rng(seed), COVARIANCE_TYPES[kind]
         X = draw_rows(rng, holes)
         values = draw_parameters(rng, family, n_components, X.shape[1])
         oracle = {"diag": em_step_diagonal, "full": em_step}[kind]
@@ -94,9 +94,9 @@ class TestOneStep:
             close(params.means[i], means)
             close(params.covariances[i], variances)
 
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     def test_relabelling_the_components_relabels_the_result(self, kind):
-        rng, family = np.random.default_rng(4), FAMILIES[kind]
+        rng, family = np.random.default_rng(4), COVARIANCE_TYPES[kind]
         X = draw_rows(rng, "distinct")
         start = as_parameters(family, *draw_parameters(rng, family, 3, X.shape[1]))
         flipped = family.Parameters(*(part[:, ::-1] for part in start))
@@ -107,10 +107,10 @@ class TestOneStep:
             close(a, b[:, ::-1])
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 @given(seed=seeds, holes=holes)
 def test_posteriors_and_density_are_those_of_the_observed_part(kind, seed, holes):
-    rng, family = np.random.default_rng(seed), FAMILIES[kind]
+    rng, family = np.random.default_rng(seed), COVARIANCE_TYPES[kind]
     X = draw_rows(rng, holes)
     weights, means, covariances = draw_parameters(rng, family, 3, X.shape[1])
     params = as_parameters(family, weights, means, covariances)
@@ -129,10 +129,10 @@ def test_posteriors_survive_densities_that_underflow():
 
 
 class TestLikelihood:
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     @given(seed=seeds, holes=holes, floor=st.sampled_from([1e-6, 0.05, 0.5]), g=st.integers(1, 5))
     def test_never_falls(self, kind, seed, holes, floor, g):
-        rng, family = np.random.default_rng(seed), FAMILIES[kind]
+        rng, family = np.random.default_rng(seed), COVARIANCE_TYPES[kind]
         X = draw_rows(rng, holes)
         stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
         chosen = rng.choice(len(X), g, replace=False)[None]
@@ -143,9 +143,9 @@ class TestLikelihood:
             path.append(mean_log_likelihood(family, stats, params))
         assert np.diff(path).min() > -1e-9
 
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     def test_the_floor_of_that_law_is_active(self, kind):
-        rng, family = np.random.default_rng(0), FAMILIES[kind]
+        rng, family = np.random.default_rng(0), COVARIANCE_TYPES[kind]
         X = draw_rows(rng, "distinct")
         stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
         params = begin(family, stats, np.arange(4)[None], 0.5)

@@ -20,7 +20,7 @@ from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
 from pckid import EmptyRowWarning, IncompleteGaussianMixture, UnpairedColumnsWarning
 from pckid.input.table import fit_scaling, standardise
 from pckid.input.weights import canonical_order
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 KINDS = ["diag", "full"]
 UNITS = np.array([1.0, 20.0, 0.1, 5.0])
@@ -347,7 +347,7 @@ class TestConvergence:
 
 
 class TestPrecisions:
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     def test_are_those_of_sklearn(self, kind):
         X = groups(1, n_samples=150, share=0.0, gap=2.0)[0] * UNITS + OFFSETS
         ours = IncompleteGaussianMixture(3, covariance_type=kind, random_state=0).fit(X)
@@ -360,7 +360,7 @@ class TestPrecisions:
             theirs = _compute_precision_cholesky(ours.covariances_, kind)
             np.testing.assert_allclose(ours.precisions_cholesky_, theirs, rtol=1e-6)
 
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     def test_start_as_their_covariances_do(self, kind, table):
         X = np.column_stack([table, np.full(90, 3.0)])
         first = IncompleteGaussianMixture(3, covariance_type=kind, random_state=0, tol=0.1).fit(X)
@@ -393,7 +393,7 @@ class TestPrecisions:
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 class TestWarmStart:
-    @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
     def test_goes_on_where_the_last_fit_ended(self, kind, table):
         options = {"covariance_type": kind, "random_state": 0, "tol": 0}
         whole = IncompleteGaussianMixture(3, max_iter=6, **options).fit(table)
@@ -536,7 +536,7 @@ class TestOddRows:
         close(mixture.covariances_, [[[14 / 3]]])
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_columns_never_observed_together_are_named(table, kind):
     X = pd.DataFrame(table, columns=list("abcd"))
     X.loc[:40, "b"] = X.loc[41:, "d"] = np.nan

@@ -13,15 +13,15 @@ import pckid.metrics
 from pckid import PCKID, IncompleteGaussianMixture
 from pckid.input.table import Scaling, fit_scaling, standardise
 from pckid.mixture import em
-from pckid.mixture.families import FAMILIES as ALL
-from pckid.mixture.families import pool
+from pckid.mixture.covariance_types import COVARIANCE_TYPES as ALL
+from pckid.mixture.covariance_types import pool
 
-FAMILIES = {kind: family for kind, family in ALL.items() if family.TIED or family.SPHERICAL}
+COVARIANCE_TYPES = {kind: family for kind, family in ALL.items() if family.TIED or family.SPHERICAL}
 seeds = st.integers(0, 10_000)
 
 
 def make_stats(kind, X):
-    return FAMILIES[kind].statistics(standardise(X, fit_scaling(X), "float64"))
+    return COVARIANCE_TYPES[kind].statistics(standardise(X, fit_scaling(X), "float64"))
 
 
 def share(kind, covariances, weights):
@@ -32,10 +32,10 @@ def share(kind, covariances, weights):
     return np.stack([pooled] * len(weights))
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 @given(seed=seeds)
 def test_one_step_is_the_papers_with_the_variances_shared(kind, seed):
-    rng, family = np.random.default_rng(seed), FAMILIES[kind]
+    rng, family = np.random.default_rng(seed), COVARIANCE_TYPES[kind]
     X = punch(2 * rng.standard_normal((24, 4)), rng, 0.4)
     weights, means = rng.dirichlet(np.full(3, 3.0)), rng.standard_normal((3, 4))
     spread = rng.uniform(0.3, 3.0, (3, 4))
@@ -57,10 +57,10 @@ def test_one_step_is_the_papers_with_the_variances_shared(kind, seed):
     close(params.covariances[0], expected)
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 @given(seed=seeds)
 def test_the_likelihood_never_falls(kind, seed):
-    rng, family = np.random.default_rng(seed), FAMILIES[kind]
+    rng, family = np.random.default_rng(seed), COVARIANCE_TYPES[kind]
     stats = make_stats(kind, punch(rng.standard_normal((30, 4)), rng, 0.4))
     params = begin(family, stats, rng.choice(30, (1, 3), replace=False), 0.05)
     last = -np.inf
@@ -116,7 +116,7 @@ def test_with_nothing_missing_it_is_sklearns_mixture(kind):
 SHAPES = {"tied": (5, 5), "tied_diag": (5,), "spherical": (2,)}
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_mixtures_say_what_they_share_once(tmp_path, kind):
     X = np.column_stack([groups()[0], np.ones(90)])
     model = IncompleteGaussianMixture(2, covariance_type=kind, tol=0.1, random_state=0).fit(X)
@@ -134,7 +134,7 @@ def test_mixtures_say_what_they_share_once(tmp_path, kind):
     np.testing.assert_allclose(loaded.covariances_, model.covariances_)
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_ensembles_of_every_shape_find_the_groups(tmp_path, kind):
     X, truth = groups()
     model = PCKID(3, covariance_type=kind, **SMALL).fit(X)
@@ -157,4 +157,4 @@ def test_parameters_are_counted():
         "tied_diag": 6 + 2 + 2,
         "spherical": 6 + 3 + 2,
     }.items():
-        assert FAMILIES[kind].n_parameters(3, 2) == expected
+        assert COVARIANCE_TYPES[kind].n_parameters(3, 2) == expected

@@ -12,7 +12,7 @@ from tiers import one_in
 from pckid import IncompleteGaussianMixture
 from pckid.input.table import fit_scaling, standardise
 from pckid.mixture import starts
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 
 def make_rows(X, counts=None):
@@ -64,7 +64,7 @@ def test_a_partition_of_complete_rows_gives_its_moments(kind):
     X = groups(share=0.0, gap=2.0)[0]
     labels = np.arange(90) % 2
     rows = make_rows(X)
-    family = FAMILIES[kind]
+    family = COVARIANCE_TYPES[kind]
     stats = family.statistics(standardise(X, fit_scaling(X), "float64"))
     params = starts.start_from_partition(family, stats, rows, np.eye(2)[labels].T, 1e-9)
     parts = [rows.values[labels == k] for k in range(2)]
@@ -80,7 +80,7 @@ def test_a_partition_of_complete_rows_gives_its_moments(kind):
 
 
 PAIRS = [(way, "full") for way in starts.WAYS]
-PAIRS += [("kmeans", kind) for kind in FAMILIES if kind != "full"]
+PAIRS += [("kmeans", kind) for kind in COVARIANCE_TYPES if kind != "full"]
 
 
 @pytest.mark.parametrize(("way", "kind"), PAIRS)

@@ -44,7 +44,7 @@ from pckid.input.validation import (
 )
 from pckid.input.warnings import warn_empty_rows, warn_identifiers, warn_sentinels
 from pckid.input.weights import checked_weights
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 
 class EnsembleEstimator(
@@ -227,7 +227,7 @@ class EnsembleEstimator(
             more = "group_weights were given"
         if self._categories:
             more = f"column {column_name(self, min(self._categories))} holds categories"
-        if more and not FAMILIES[self.covariance_type].MIXED:
+        if more and not COVARIANCE_TYPES[self.covariance_type].MIXED:
             raise ValueError(
                 f"covariance_type={self.covariance_type!r} takes numbers alone, but {more}. Use "
                 "covariance_type='diag'."

@@ -23,7 +23,7 @@ from pckid.input.table import (
     standardise_on_model_device,
 )
 from pckid.mixture import em, full, product
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 # Rows draw from so many series of random numbers.
 _N_KEYS = 256
@@ -209,7 +209,7 @@ def _draw_modelled(
     kernel: Kernel, table: StandardisedRows, keys: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw what the mixtures see of rows, as `draw_values` does."""
-    family, stacks = FAMILIES[kernel.ensemble.covariance_type], kernel.ensemble.stacks
+    family, stacks = COVARIANCE_TYPES[kernel.ensemble.covariance_type], kernel.ensemble.stacks
     counts = np.array([stack.log_weights.shape[0] for stack in stacks])
     place = rng.choice(len(stacks), p=counts * np.square(mixture_scales(kernel)))
     q, stack = rng.integers(counts[place]), stacks[place]
@@ -307,7 +307,7 @@ def _by_stack(kernel: Kernel, rows: StandardisedRows) -> Iterator[tuple[float, A
     That is of every value (m, n, n_features + n_categories), and of numbers squared (m, n,
     n_features).
     """
-    family = FAMILIES[kernel.ensemble.covariance_type]
+    family = COVARIANCE_TYPES[kernel.ensemble.covariance_type]
     stats, xp = family.statistics(rows), namespace(rows.values)
     for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True):
         resp = em.posterior(family.log_joint(stats, stack))

@@ -24,7 +24,7 @@ from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.input.table import StandardisedRows, block, take
 from pckid.mixture import em, side_by_side
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 from pckid.mixture.starts import start_from_rows, winner
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
@@ -196,7 +196,7 @@ def schedule(
         # Those in one call hold statistics and responsibilities at once.
         budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
         each = plan.n_rows * (table.width + plan.sizes[-1]) * itemsize(table)
-        n_alike = max(1, budget // each) if FAMILIES[plan.covariance_type].STACKABLE else 1
+        n_alike = max(1, budget // each) if COVARIANCE_TYPES[plan.covariance_type].STACKABLE else 1
         starts = range(first, plan.n_inits, n_alike)
         return [
             (Stack(size, start, min(n_alike, plan.n_inits - start)),)
@@ -274,7 +274,7 @@ class Posteriors:
 
     def __init__(self, ensemble: Ensemble, table: StandardisedRows) -> None:
         self.ensemble = ensemble
-        self.family = FAMILIES[ensemble.covariance_type]
+        self.family = COVARIANCE_TYPES[ensemble.covariance_type]
         self.runs = split_stacks(ensemble, table)
         template = self.family.statistics(block(table, 0, 1))
         self._coefficients = {}
@@ -311,7 +311,7 @@ def split_stacks(ensemble: Ensemble, table: StandardisedRows) -> list[range]:
     A GPU waits for the host while this launches the operations for a single stack.
     """
     widths = ensemble.widths
-    if is_host(table.values) or FAMILIES[ensemble.covariance_type].MATRICES:
+    if is_host(table.values) or COVARIANCE_TYPES[ensemble.covariance_type].MATRICES:
         return [range(i, i + 1) for i in range(len(widths))]
     most = _RUN_CELLS // max(table.n_samples, table.width)
     ranges: list[range] = []
@@ -328,7 +328,7 @@ def split_stacks(ensemble: Ensemble, table: StandardisedRows) -> list[range]:
 
 def _train_stack(table: StandardisedRows, plan: Plan, stack: Stack, subsamples: Subsamples) -> Any:
     """Train mixtures of one size, each on its own rows."""
-    family, home = FAMILIES[plan.covariance_type], table.values
+    family, home = COVARIANCE_TYPES[plan.covariance_type], table.values
     shares = subsamples.weights
     stats = family.statistics(table, asarray_like(subsamples.rows, home))
     first = asarray_like(np.tile(np.arange(stack.size), (stack.n_mixtures, 1)), home)
@@ -348,7 +348,7 @@ def _train_on_shared_rows(
     table: StandardisedRows, plan: Plan, stacks: Sequence[Stack], row_weights: np.ndarray | None
 ) -> list[tuple[Stack, Any]]:
     """Train mixtures of any size on all rows of a table, some with weight 0."""
-    family, home = FAMILIES[plan.covariance_type], table.values
+    family, home = COVARIANCE_TYPES[plan.covariance_type], table.values
     xp = namespace(home)
     keys = [
         draw_keys(plan, table.n_samples, stack.size)[stack.first_start :][: stack.n_mixtures]
@@ -394,7 +394,7 @@ def _pick_subsamples(
 
 def _shares_rows(table: StandardisedRows, plan: Plan) -> bool:
     """Return whether mixtures are computed on all rows, with weights that pick their own."""
-    family = FAMILIES[plan.covariance_type]
+    family = COVARIANCE_TYPES[plan.covariance_type]
     if not family.STACKABLE or family.TIED:
         return False
     if not is_host(table.values):

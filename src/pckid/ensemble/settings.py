@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from pckid._utils.parallel import n_threads
 from pckid._utils.sklearn_compat import Interval, RealNotInt, StrOptions
 from pckid.ensemble.feature_map import WEIGHTINGS
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 _Declared = TypeVar("_Declared")
 
@@ -54,7 +54,7 @@ class EnsembleParameters:
         "auto", Interval(RealNotInt, 0, 1, closed="right"), whole(2), StrOptions({"auto"})
     )
     max_iter: int = declare(5, whole(1))
-    covariance_type: str = declare("diag", StrOptions(set(FAMILIES)))
+    covariance_type: str = declare("diag", StrOptions(set(COVARIANCE_TYPES)))
     reg_covar: float | str = declare(
         "auto", Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})
     )

@@ -32,7 +32,7 @@ from pckid.factors.fit import Asked
 from pckid.input.column_groups import ColumnRoles
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample, pool_size
 from pckid.input.table import variance_floor
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 
 class Minimums(NamedTuple):
@@ -97,7 +97,7 @@ def draw_input(
     is_share = isinstance(settings.max_samples, float)
     n_needed = 0 if is_share else 2 * subsample_size(settings.max_samples, 10**18)
     # The determinant of a covariance matrix near its floor has no digit left in float32.
-    matrices = FAMILIES[settings.covariance_type].MATRICES
+    matrices = COVARIANCE_TYPES[settings.covariance_type].MATRICES
     sampling = Sampling(
         size=pool_size(n_features, n_needed, least.n_landmarks, least.n_clusters),
         n_clusters=least.n_clusters,

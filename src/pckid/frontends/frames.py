@@ -72,7 +72,7 @@ def _take_options(function: Callable[..., TableFrame]) -> Callable[..., TableFra
     """Give a function the options of a table as parameters, and describe these in its docstring."""
     own, lines = signature(function), []
     parameters = [each for each in own.parameters.values() if each.kind != each.VAR_KEYWORD]
-    for name, default, told, _, shows, choices in map(OPTIONS.__getitem__, _OFFERED):
+    for name, default, told, _, shows, choices, _ in map(OPTIONS.__getitem__, _OFFERED):
         kind = "sequence of str" if OPTIONS[name].several else _KINDS.get(shows, "str")
         kind = f"{{{', '.join(map(repr, choices))}}}" if choices else kind
         text = fill(told, 96, initial_indent=" " * 8, subsequent_indent=" " * 8)

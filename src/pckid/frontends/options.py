@@ -24,7 +24,7 @@ class Fix(NamedTuple):
         """What is chosen, whatever the column: "category", "-9" of "age=-9"."""
         if not self.column or not isinstance(self.value, str):
             return self.value
-        if self.option in ("drop", "categorical", "ordinal", "count", "place"):
+        if self.option in ("drop", "categorical", "ordinal", "place", *OF_KINDS):
             return {"categorical": "category"}.get(self.option, self.option)
         return self.value.removeprefix(f"{self.column}=")
 
@@ -197,7 +197,10 @@ class ColumnOptions(_Fixed):
         shows="NAMES",
     )
     count: tuple[str, ...] = _option(
-        (), "Columns of counts: events, visits, animals.", shows="NAMES"
+        (),
+        "Columns of counts: events, visits, animals.",
+        shows="NAMES",
+        parameter="count_columns",
     )
     na_values: tuple[str, ...] = _option(
         (), "Further contents of cells that mean missing, such as -9999, or age=-9 in one column. "
@@ -261,6 +264,11 @@ class ColumnOptions(_Fixed):
     )  # fmt: skip
 
     @property
+    def of_kinds(self) -> dict[str, tuple[str, ...]]:
+        """The columns of numbers that are said to be of a kind, by the option that says so."""
+        return {name: getattr(self, name) for name in OF_KINDS}
+
+    @property
     def times(self) -> list[str]:
         """The column with the times of lines of cases, if rows are such lines."""
         return [self.lines.time] if self.lines else []
@@ -275,6 +283,7 @@ class Option(NamedTuple):
     label: str  # of its widget on the page, if it has one
     shows: str = ""  # what stands for its value in a shell's help
     choices: tuple[str, ...] = ()
+    parameter: str = ""  # of PCKID, if it names columns of numbers of a kind
 
     @property
     def several(self) -> bool:
@@ -289,6 +298,8 @@ OPTIONS = {
     if each.metadata
 }
 """All that people may choose about a table."""
+OF_KINDS = {name: option.parameter for name, option in OPTIONS.items() if option.parameter}
+"""Options that name columns of numbers of a kind, and the parameters of PCKID that take these."""
 
 
 def pairs_of(fixes: Iterable[Fix]) -> list[tuple[str, Any]]:

@@ -23,7 +23,7 @@ from pckid.frontends.tables.choosing import (
     choose_columns,
     find_unmatched,
     match_known_categories,
-    named_columns,
+    name_kinds,
     order_levels,
     read_places,
     read_rules,
@@ -113,7 +113,7 @@ def prepare_once(
 ) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
-    options = replace(options, count=tuple(named_columns(table, options.count, "count")))
+    options = name_kinds(table, options)
     rules = read_rules(table, options)
     read, numeric = names + options.times, names if known else ()
     readings, columns = read_columns(table, read, rules, options.times, numeric)

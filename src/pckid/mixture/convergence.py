@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pckid._utils.arrays import Array, namespace
 from pckid.mixture.acceleration import extrapolate
-from pckid.mixture.em import Family, responsibilities, weights_of
+from pckid.mixture.em import CovarianceType, responsibilities, weights_of
 
 # Held responsibilities: how much of the whole table's log-likelihood may be left to gain, in units
 # of `tol`. At the default of 1e-3, a likelihood ratio of 0.02: 0.14 standard errors.
@@ -50,7 +50,7 @@ class Settled(NamedTuple):
 class Steps(NamedTuple):
     """What a step of EM on the rows of a mixture takes."""
 
-    family: Family
+    family: CovarianceType
     stats: Any
     floor: float
     weights: Array | None  # (n_samples,), of mean 1

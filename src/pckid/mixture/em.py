@@ -15,8 +15,8 @@ from pckid.input.table import StandardisedRows
 Responsibilities = Callable[[Array, Array | None], Array]
 
 
-class Family(Protocol):
-    """What a file of this folder must offer to take part in EM.
+class CovarianceType(Protocol):
+    """What a family of components is to EM: a file of this folder has all of these.
 
     A stack of mixtures shares one call: arrays have a leading axis of mixtures (m), each trained on
     rows of its own, then components (g), then n_samples (n) or n_features (d).
@@ -110,7 +110,7 @@ def responsibilities(log_joint: Array) -> tuple[Array, Array]:
 
 
 def iterate(
-    family: Family,
+    family: CovarianceType,
     stats: Any,
     params: Any,
     *,

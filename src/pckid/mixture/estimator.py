@@ -38,8 +38,8 @@ from pckid.input.warnings import (
 from pckid.input.weights import checked_weights
 from pckid.mixture import starts, units
 from pckid.mixture.convergence import FittedMixtures, Steps, converge
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 from pckid.mixture.em import best_start
-from pckid.mixture.families import FAMILIES
 from pckid.mixture.fitted import FittedMixture
 from pckid.mixture.given import Given
 
@@ -170,7 +170,7 @@ class IncompleteGaussianMixture(FittedMixture):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "covariance_type": [StrOptions(set(FAMILIES))],
+        "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -277,7 +277,7 @@ class IncompleteGaussianMixture(FittedMixture):
             values = take_along(values, counted)
             weights = asarray_like(weights[counted], values, dtype=xp.float64)
         # The determinant of a covariance matrix near its floor has no digit left in float32.
-        family = FAMILIES[self.covariance_type]
+        family = COVARIANCE_TYPES[self.covariance_type]
         single = values.dtype == xp.float32 and not family.MATRICES
         self._dtype = "float32" if single else "float64"
         X = xp.astype(values, xp.float64, copy=False)
@@ -316,7 +316,7 @@ class IncompleteGaussianMixture(FittedMixture):
             mean = namespace(weights).mean(weights)
             weights = namespace(weights).astype(weights / mean, table.values.dtype)
         rows = starts.Rows.of(table, counts, weights)
-        family = FAMILIES[self.covariance_type]
+        family = COVARIANCE_TYPES[self.covariance_type]
         stats = family.statistics(table)
         complete = bool(namespace(table.values).all(table.observed))
         rng = check_random_state(self.random_state)

@@ -16,7 +16,7 @@ from pckid.input.columns import fill_table
 from pckid.input.table import Scaling, StandardisedRows, block, standardise_on_model_device
 from pckid.input.validation import IncompleteInputMixin, validate_table
 from pckid.mixture import em, units
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 _BLOCK = 4096
 
@@ -246,13 +246,13 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
 
     def _public(self, each: np.ndarray) -> Array:
         """Give what each component has the public shape, where the fitted parameters lie."""
-        shape = units.as_public(each, FAMILIES[self.covariance_type], self._scaling)
+        shape = units.as_public(each, COVARIANCE_TYPES[self.covariance_type], self._scaling)
         return asarray_like(shape, self._params.means)
 
     def _score(self, X: Any) -> tuple[Array, Array, StandardisedRows]:
         """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""
         check_is_fitted(self)
-        family = FAMILIES[self.covariance_type]
+        family = COVARIANCE_TYPES[self.covariance_type]
         X = validate_table(self, X, reset=False)
         table = standardise_on_model_device(X, self._scaling, self._dtype)
         joint = family.log_joint(family.statistics(table), self._params)
@@ -261,7 +261,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
 
     def _impute_block(self, table: StandardisedRows) -> np.ndarray:
         """Average the completed rows over the components, in the user's units."""
-        family = FAMILIES[self.covariance_type]
+        family = COVARIANCE_TYPES[self.covariance_type]
         stats = family.statistics(table)
         resp, _ = em.responsibilities(family.log_joint(stats, self._params))
         xp = namespace(resp)
@@ -271,7 +271,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
 
     def _n_parameters(self) -> int:
         """Count the free parameters, those of varying columns only."""
-        family = FAMILIES[self.covariance_type]
+        family = COVARIANCE_TYPES[self.covariance_type]
         return family.n_parameters(self.n_components, len(self._scaling.kept))
 
 

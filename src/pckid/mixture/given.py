@@ -9,7 +9,7 @@ import numpy as np
 from pckid._utils.arrays import asarray_like, is_foreign, to_numpy
 from pckid.input.table import Scaling
 from pckid.mixture import units
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 
 # Weights in float32 sum to 1 within this.
 _ROUNDING = 1e-6
@@ -99,7 +99,7 @@ class Given(NamedTuple):
         word, given = (
             ("precision", self.precisions) if precise else ("covariance", self.covariances)
         )
-        name, what, family = f"{word}s_init", f"{kind} {word}", FAMILIES[kind]
+        name, what, family = f"{word}s_init", f"{kind} {word}", COVARIANCE_TYPES[kind]
         values = read_array(given, name, what, units.public_shape(family, g, d))
         each = units.for_each(values, family, g, d)
         inside = units.spread_in(each, scaling, precisions=precise)

@@ -25,7 +25,7 @@ from pckid._utils.arrays import (
 )
 from pckid.input.table import StandardisedRows
 from pckid.input.weights import canonical_order, draw_rows
-from pckid.mixture.em import Family, best_start, weights_of
+from pckid.mixture.em import CovarianceType, best_start, weights_of
 
 WAYS = ("kmeans", "k-means++", "random", "random_from_data")
 _MAX_STEPS = 300
@@ -64,7 +64,7 @@ class Partition(NamedTuple):
 
 def make_start(
     way: str,
-    family: Family,
+    family: CovarianceType,
     stats: Any,
     rows: Rows,
     n_components: int,
@@ -90,7 +90,7 @@ def make_start(
 
 
 def start_from_rows(
-    family: Family,
+    family: CovarianceType,
     stats: Any,
     chosen: Array,
     floor: float,
@@ -135,7 +135,9 @@ def winner(scores: Array) -> Array:
     return xp.astype(best == index[None, :, None], scores.dtype)
 
 
-def start_from_partition(family: Family, stats: Any, rows: Rows, resp: Array, floor: float) -> Any:
+def start_from_partition(
+    family: CovarianceType, stats: Any, rows: Rows, resp: Array, floor: float
+) -> Any:
     """Turn a partition of the rows, `resp` of shape (g, n_samples), into parameters."""
     weighted = rows.weighted(resp)
     centers, variances = _moments(rows, weighted)

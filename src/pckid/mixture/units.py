@@ -8,7 +8,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
 from pckid.input.table import Scaling
-from pckid.mixture.em import Family
+from pckid.mixture.em import CovarianceType
 
 # The square of a spread of 1e300 is inf, which is as near as a float comes.
 _may_overflow = np.errstate(over="ignore")
@@ -90,20 +90,22 @@ def _widened(inside: np.ndarray, kept: np.ndarray, n_features: int, own: float) 
     return result
 
 
-def public_shape(family: Family, n_components: int, n_features: int) -> tuple[int, ...]:
+def public_shape(family: CovarianceType, n_components: int, n_features: int) -> tuple[int, ...]:
     """Return the shape of `covariances_`, as scikit-learn's mixtures have it where they can."""
     one = () if family.SPHERICAL else (n_features,) * (2 if family.MATRICES else 1)
     return one if family.TIED else (n_components, *one)
 
 
-def for_each(covariances: np.ndarray, family: Family, n_components: int, d: int) -> np.ndarray:
+def for_each(
+    covariances: np.ndarray, family: CovarianceType, n_components: int, d: int
+) -> np.ndarray:
     """Write covariances of a public shape out for each component: (g, d) or (g, d, d)."""
     if family.SPHERICAL:
         covariances = np.repeat(covariances[..., None], d, axis=-1)
     return np.stack([covariances] * n_components) if family.TIED else covariances
 
 
-def as_public(covariances: np.ndarray, family: Family, scaling: Scaling) -> np.ndarray:
+def as_public(covariances: np.ndarray, family: CovarianceType, scaling: Scaling) -> np.ndarray:
     """Undo `for_each`: what all components or features share is given once."""
     if family.SPHERICAL:
         covariances = covariances[:, scaling.kept[0]]

@@ -33,7 +33,7 @@ from pckid.input.table import Scaling, model_of_scores
 from pckid.input.validation import column_name
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
-from pckid.mixture.families import FAMILIES
+from pckid.mixture.covariance_types import COVARIANCE_TYPES
 from pckid.mixture.fitted import MixtureState, restore_mixture
 from pckid.modelfile.checking import (
     CATEGORY_TYPES,
@@ -369,7 +369,7 @@ def _read_mixtures(
     reader: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
-    model, family = scaling.column_model, FAMILIES[kind]
+    model, family = scaling.column_model, COVARIANCE_TYPES[kind]
     seen = model.observed
     if scaling.factors is not None:
         seen = model_of_scores(model, len(scaling.kept), scaling.n_numbers).observed

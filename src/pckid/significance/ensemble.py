@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.answers import tells_rows_apart
 from pckid._utils.arrays import Array, asarray_like, to_numpy
 from pckid.columns.log_number import LogNumber
 from pckid.columns.ordinal import Ordinal
@@ -19,6 +18,7 @@ from pckid.ensemble.training import FitInput, Minimums, draw_input, train
 from pckid.factors.fit import Asked, asked_of
 from pckid.input.arrangement import Arrangement
 from pckid.input.column_groups import ColumnRoles, find_roles
+from pckid.input.meanings import tells_rows_apart
 from pckid.input.sample import RowsInMemory
 from pckid.input.table import standardise
 from pckid.spectral.clustering import recluster

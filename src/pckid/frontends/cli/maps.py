@@ -36,6 +36,7 @@ from pckid.frontends.cli.messages import fail, holding_notes, note, print_json, 
 from pckid.frontends.cli.outputs import check_paths, check_report
 from pckid.frontends.cli.progress import progress_line
 from pckid.frontends.cli.screen import show_found
+from pckid.frontends.tables.missing import MissingTokens, as_number
 from pckid.input.sentinels import find_codes
 from pckid.input.warnings import without_own_words
 from pckid.maps.classes import Legend, legend_of, read_classes
@@ -119,7 +120,7 @@ def run_predict_map(given: SimpleNamespace) -> int:
     if not isinstance(model, PCKID):
         raise PckidModelError("The model holds no clusters. Give one from `pckid cluster --save`.")
     reading = description["reading"]
-    missing = missing or [float(text) for text in reading.get("na_values", ()) if _is_number(text)]
+    missing = missing or [*MissingTokens.with_defaults(reading.get("na_values", ())).numbers]
     smooth = given.smooth or int(next(iter(reading.get("smooth", ())), 1))
     check_sizes(smooth=smooth)
     model.n_jobs, given.names = given.n_jobs, None
@@ -173,10 +174,10 @@ def _check_use(given: SimpleNamespace) -> list[float]:
         check_map_path(path)
     if outputs[1]:
         check_report(outputs[1])
-    bad = [text for text in given.na_values if not _is_number(text)]
+    bad = [text for text in given.na_values if not math.isfinite(as_number(text))]
     if bad:
         raise click.BadParameter(f"{bad[0]!r} is no number.", param_hint="--na-values")
-    return [float(text) for text in given.na_values]
+    return [*map(as_number, given.na_values)]
 
 
 def tell_grid(cube: Cube) -> None:
@@ -191,7 +192,7 @@ def _refuse_codes(sample: PixelSample, cube: Cube, not_missing: Sequence[str]) -
     """Raise if numbers look like codes for "missing", unless they are said to be values."""
     own = sample.frame.to_numpy()[:, : len(cube.own_layers)]
     found = find_codes(own.astype(np.float64))
-    kept = {float(text) for text in not_missing if _is_number(text)}
+    kept = {*map(as_number, not_missing)}
     codes = sorted({each.value for codes in found.values() for each in codes} - kept)
     if not codes:
         return
@@ -290,10 +291,3 @@ def _list_paths(given: SimpleNamespace) -> list[tuple[str, str]]:
         words = ["predict", given.model_path, "new.tif"]
         paths.append(("New scenes", write_command(words, {"out": "new-clusters.tif"})))
     return [(name, path) for name, path in paths if path]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False

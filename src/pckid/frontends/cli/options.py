@@ -8,7 +8,7 @@ import click
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
 from pckid.frontends.formats.registry import list_formats
-from pckid.frontends.options import OPTIONS, CaseOptions
+from pckid.frontends.options import OF_KINDS, OPTIONS, CaseOptions
 
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
@@ -27,7 +27,7 @@ HEADINGS = {
 }  # fmt: skip
 """Options that most people meet, by the headings under which help lists them."""
 _NEED_CASE = ("variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("row_names", "stream", "outcomes", "place", "ordinal", "count")
+_NOT_LONG = ("row_names", "stream", "outcomes", "place", "ordinal", *OF_KINDS)
 _WIDEST = 22  # of what stands before what an option does, unless that begins in the next line
 
 
@@ -90,7 +90,7 @@ def of_table(*names: str) -> list[click.Option]:
     """Make options of a shell of those that `frontends.options` describes."""
     made = []
     for name in names:
-        _, default, told, _, shows, choices = option = OPTIONS[name]
+        _, default, told, _, shows, choices, _ = option = OPTIONS[name]
         flags, kind = [as_argument(name), name], click.IntRange(0) if shows == "N" else None
         if name == "header":
             flags, told = [" /--no-header", name], "The first row holds data, not names."

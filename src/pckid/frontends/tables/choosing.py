@@ -215,6 +215,13 @@ def _refuse_lost_digits(table: FileTable, name: str, option: str) -> None:
         )
 
 
+def name_kinds(table: FileTable, options: ColumnOptions) -> ColumnOptions:
+    """List one by one the columns that are said to be of a kind."""
+    kinds = options.of_kinds.items()
+    named: Any = {kind: tuple(named_columns(table, names, kind)) for kind, names in kinds}
+    return replace(options, **named)
+
+
 def named_columns(
     table: FileTable, values: Sequence[str], option: str, split: bool = True
 ) -> list[str]:

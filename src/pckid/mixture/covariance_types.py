@@ -1,4 +1,4 @@
-"""Which family of components a `covariance_type` stands for.
+"""Covariance types: the family of components that each stands for.
 
 Besides the product and the full family these are the same two under a further constraint: that
 components or features share variances.
@@ -11,12 +11,12 @@ from typing import Any, cast
 
 from pckid._utils.arrays import Array, clip, namespace
 from pckid.mixture import full, product
-from pckid.mixture.em import Family
+from pckid.mixture.em import CovarianceType
 
 
-def _with_constraint(family: Family, **changes: Any) -> Family:
+def _with_constraint(family: CovarianceType, **changes: Any) -> CovarianceType:
     """Copy a family, with other functions in the place of some of its own."""
-    return cast(Family, SimpleNamespace(**(vars(family) | changes)))
+    return cast(CovarianceType, SimpleNamespace(**(vars(family) | changes)))
 
 
 def pool(values: Array, log_weights: Array) -> Array:
@@ -55,7 +55,7 @@ def _same_matrix(params: full.Parameters, floor: float) -> full.Parameters:
 
 
 # g components have g means of d features and g − 1 free weights.
-FAMILIES: dict[str, Family] = {
+COVARIANCE_TYPES: dict[str, CovarianceType] = {
     "diag": product,
     "full": full,
     "tied": _with_constraint(
