@@ -6,7 +6,7 @@ from helpers import SMALL
 from scenes import BANDS, DATES, NAMES, as_integers, make_cube, make_scene, write_image
 
 from pckid import PCKID, maps, metrics
-from pckid.cubes.cube import read_cube
+from pckid.cubes.cube import Cube, read_cube
 from pckid.exceptions import TableError
 from pckid.input import sample as pool
 from pckid.maps.clustering import fit_pixels, make_map
@@ -96,6 +96,23 @@ def test_the_pixels_to_learn_from_are_those_of_a_table_in_memory(monkeypatch):
     with pytest.warns(UserWarning, match="6 of 3000 rows"):
         whole = PCKID(3, **SMALL)._draw(make_cube(scene)).sample
     assert np.array_equal(np.sort(whole.origin), rows * 60 + columns)
+
+
+@pytest.mark.parametrize("smooth", [1, 5])
+def test_windows_with_nothing_observed_are_not_read_again(monkeypatch, smooth):
+    flat = make_cube(SCENE).values.copy()
+    flat[..., 8:, 16:] = np.nan
+    cube = read_cube(make_cube(SCENE._replace(values=flat))).with_context(3)
+    model = PCKID(3, **SMALL)
+    sample = fit_pixels(model, cube, 8)
+    assert sample.empty == {(y, x, y + 8, min(x + 8, 30)) for y in (8, 16) for x in (16, 24)}
+    reads, read = [], Cube.read
+    monkeypatch.setattr(Cube, "read", lambda *window: reads.append(window) or read(*window))
+    spared, whole = (make_map(model, cube, smooth, 8, given) for given in (sample, None))
+    assert len(reads) == 8 + 12
+    assert spared.cluster.equals(whole.cluster)
+    assert spared.confidence.equals(whole.confidence)
+    assert (spared.pixels.scene.missing[8:, 16:] == 1).all()
 
 
 def test_memberships_are_averaged_over_the_pixels_around_that_were_seen(rng):

@@ -15,6 +15,12 @@ def windows(shape: tuple[int, int], side: int) -> Iterator[Window]:
             yield slice(top, bottom), slice(left, right)
 
 
+def bounds(window: Window) -> tuple[int, int, int, int]:
+    """Return the first row and column of a window, and those after its last."""
+    rows, columns = window
+    return rows.start, columns.start, rows.stop, columns.stop
+
+
 def widen(window: Window, reach: int, shape: tuple[int, int]) -> Window:
     """Add a margin of `reach` pixels to a window, as far as there are any."""
     rows, columns = (

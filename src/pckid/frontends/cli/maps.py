@@ -1,7 +1,6 @@
 """What `pckid cluster` and `pckid predict` do with image stacks: a GeoTIFF comes out."""
 
 import math
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -42,9 +41,9 @@ from pckid.input.warnings import without_own_words
 from pckid.maps.classes import Legend, legend_of, read_classes
 from pckid.maps.clustering import CONTEXT, SMOOTH, as_cube, check_sizes, cube_for
 from pckid.maps.overview import Overview, OverviewMaker, choose_colouring
-from pckid.maps.pixels import PixelSample, draw_pixels
+from pckid.maps.pixels import PixelSample, draw_pixels, window_side
 from pckid.maps.placing import PlacedWindow, place_windows
-from pckid.maps.sources import find_kind
+from pckid.maps.sources import bound_cache, find_kind
 from pckid.maps.writing import MapFile, check_map_path, open_map
 from pckid.modelfile import load_with_description, save
 from pckid.significance.new_rows import compare_rows
@@ -55,7 +54,6 @@ _OF_IMAGES = {
     "report_path", "model_path", "settings", "random_state", "n_runs", "na_values", "not_missing",
     "context", "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
 }  # fmt: skip
-_CACHE = "128"  # megabytes of blocks that GDAL keeps; by itself it takes a twentieth of the memory
 _ONLY_IMAGES = ("context", "smooth", "confidence_path", "merge", "classes")
 
 
@@ -77,6 +75,7 @@ def run_cluster_map(given: SimpleNamespace) -> None:
         line.enter_context(progress_line(given.quiet))
         with part(0.1, READING):
             cube = as_cube(given.path, missing).with_context(context)
+            bound_cache(cube, window_side(cube))
             tell_grid(cube)
             sample = draw_pixels(cube, estimator.random_state)
         _refuse_codes(sample, cube, given.not_missing)
@@ -127,6 +126,7 @@ def run_predict_map(given: SimpleNamespace) -> int:
     shown = _pick_classes(model, given)
     with holding_notes(given.quiet):
         cube = cube_for(model, given.path, missing)
+        bound_cache(cube, window_side(cube))
         tell_grid(cube)
         sample = draw_pixels(cube, 0)
         with without_own_words():
@@ -155,8 +155,6 @@ def refuse_image_options(given: SimpleNamespace) -> None:
 
 def _check_use(given: SimpleNamespace) -> list[float]:
     """Refuse options about tables, and wrong outputs; list the numbers that are missing."""
-    # Read once, when GDAL first reads or writes a block.
-    os.environ.setdefault("GDAL_CACHEMAX", _CACHE)
     command = click.get_current_context()
     for param in command.command.params:
         is_given = command.get_parameter_source(str(param.name)) not in (
@@ -264,7 +262,7 @@ def _write_map(
             if path:
                 files.append((stack.enter_context(open_map(path, cube, legend)), what))
         done = 0
-        for placed in place_windows(shown.model, cube, smooth):
+        for placed in place_windows(shown.model, cube, smooth, empty=sample.empty):
             for file, what in files:
                 file.write(placed.window, _values_of(placed, what))
             overview.add(placed)
