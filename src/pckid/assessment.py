@@ -19,7 +19,6 @@ from pckid._utils.seeds import some_rows
 from pckid._utils.sklearn_compat import check_parameters
 from pckid.cubes import flatten
 from pckid.describe.missingness import (
-    MAX_ROWS,
     find_followed_missingness,
     find_missing_flags,
     find_selected_columns,
@@ -697,7 +696,7 @@ def find_caveats(
         ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
-    flags = find_missing_flags(values[some_rows(np.arange(len(values)), MAX_ROWS)][:, used])
+    flags = find_missing_flags(values[some_rows(np.arange(len(values)), MAX_JUDGED)][:, used])
     numbers = used[~categorical[used]]
     selected = find_selected_columns(values[labels >= 0][:, numbers])
     causes = find_causes(values[some_rows(np.flatnonzero(labels >= 0), MAX_JUDGED)][:, numbers])
