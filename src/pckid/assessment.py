@@ -18,7 +18,11 @@ from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import some_rows
 from pckid._utils.sklearn_compat import check_parameters
 from pckid.cubes import flatten
-from pckid.describe.missingness import find_followed_missingness, find_selected_columns
+from pckid.describe.missingness import (
+    find_followed_missingness,
+    find_missing_flags,
+    find_selected_columns,
+)
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
@@ -113,6 +117,9 @@ class Assessment:
     follows : list of str
         Columns whose missing cells the clusters follow: closely, more than by chance, and among
         rows of like values too.
+    flags : dict of str to str
+        Columns that only say whether the value of another is missing, and which other: clusters may
+        be of what was measured, not of what was found.
     selected : list of str
         Columns whose cells are missing depending on the values of other columns.
     causes : list of Cause
@@ -167,6 +174,7 @@ class Assessment:
     small: list[int] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
+    flags: dict[str, str] = field(default_factory=dict)
     selected: list[str] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -689,6 +697,7 @@ def find_caveats(
         ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
+    flags = find_missing_flags(values[some_rows(np.arange(len(values)), MAX_JUDGED)][:, used])
     numbers = used[~categorical[used]]
     selected = find_selected_columns(values[labels >= 0][:, numbers])
     causes = find_causes(values[some_rows(np.flatnonzero(labels >= 0), MAX_JUDGED)][:, numbers])
@@ -696,6 +705,10 @@ def find_caveats(
     return {
         "codes": codes,
         "follows": [column_name(estimator, used[j]) for j in followed],
+        "flags": {
+            column_name(estimator, used[j]): column_name(estimator, used[i])
+            for j, i in flags.items()
+        },
         "selected": [names[j] for j in selected],
         "causes": [Cause(kind, tuple(names[j] for j in some)) for kind, some in causes],
     }
