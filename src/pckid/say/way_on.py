@@ -20,7 +20,8 @@ def write_power(found: Any) -> str:
     if found.least is None:
         return (
             f"Not even two equal groups {found.distances[-1]:g} standard deviations apart would "
-            f"have been found in 9 of {found.n_tables} tables with these rows, columns and gaps.{alone}"
+            f"have been found in 9 of {found.n_tables} tables with these rows, columns and gaps."
+            f"{alone}"
         )
     place = int(found.distances.tolist().index(found.least))
     told = (
