@@ -62,7 +62,7 @@ _OFFERED = (
     "na_values", "numbers", "dates", "columns", "drop", "categorical", "ordinal", "place",
     "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
-    "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
+    "sheet", "table", "layer", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
     "as_is",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
@@ -95,7 +95,7 @@ def read_table(path: str | os.PathLike[str], **options: Any) -> TableFrame:
     ----------
     path : str or path-like
         A file of CSV, a spreadsheet (.xlsx, .xls, .ods), Stata, SPSS, SAS, Parquet, Arrow, JSON
-        lines, SQLite or DuckDB, also compressed, or a folder of Parquet files.
+        lines, SQLite, DuckDB or AnnData, also compressed, or a folder of Parquet files.
     **options
 
     Returns

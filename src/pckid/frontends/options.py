@@ -111,6 +111,12 @@ class ReadOptions(_Fixed):
         label="Table of the database",
         shows="NAME",
     )
+    layer: str | None = _option(
+        None,
+        "Matrix of an .h5ad file: the name of a layer, or raw. By default X.",
+        label="Matrix of the file",
+        shows="NAME",
+    )
     skip_first: int | None = _option(
         None,
         "Lines of a text file, or rows of a sheet, above the names. Detected by default.",
@@ -343,7 +349,7 @@ def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
         for name, value in chosen.items():
             if name in OPTIONS and OPTIONS[name].several:
                 chosen[name] = list_texts(value, name)
-            elif name in ("sheet", "table"):
+            elif name in ("sheet", "table", "layer"):
                 chosen[name] = str(value)
         made.append(kind(**chosen))
     return made[0], made[1]

@@ -126,7 +126,8 @@ def prepare_once(
     used = [name for name in read if name not in options.times]
     row_names = options.row_names
     if row_names is None:
-        row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
+        named = (n for n, each in readings.items() if each.kind == "row name")
+        row_names = next(named, table.row_names)
     doubts = ask_questions(Seen(table, columns, rules, readings, options, known))
     if options.lines is not None:
         doubts = _settle(doubts, (options.lines.time, options.lines.value), _FOR_CASES)

@@ -430,7 +430,7 @@ class Clustering:
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
-        keys = ("sheet", "table", "encoding")
+        keys = ("sheet", "table", "layer", "encoding")
         how = {key.capitalize(): getattr(table.reading, key) for key in keys}
         how["Also treated as missing"] = ", ".join((prepared.lines or prepared).options.na_values)
         if prepared.series is not None:

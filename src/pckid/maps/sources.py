@@ -64,7 +64,12 @@ def find_kind(path: str | os.PathLike[str]) -> str | None:
 
 
 def find_kind_of(start: bytes, ending: str) -> str | None:
-    """Find what kind of image stack begins with some bytes, in a file whose name ends so."""
+    """Find what kind of image stack begins with some bytes, in a file whose name ends so.
+
+    NetCDF and AnnData begin alike, and the name tells them apart.
+    """
+    if ending.lower() == ".h5ad":
+        return None
     if start.startswith((*_TIFF, *_JPEG_2000)) or b"<VRTDataset" in start:
         return "gdal"
     if start.startswith((_HDF5, *_NETCDF3)):

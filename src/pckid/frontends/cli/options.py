@@ -109,8 +109,8 @@ def file_option(flags: list[str], shows: str, told: str) -> click.Option:
 
 READING = of_table(
     "na_values", "not_missing", "ignore_case", "limits", "numbers", "dates", "delimiter", "decimal",
-    "encoding", "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
-    "header",
+    "encoding", "sheet", "table", "layer", "skip_first", "skip_below", "skip_last", "drop_rows",
+    "keep_rows", "header",
 )  # fmt: skip
 CONFIDENCE = file_option(
     ["--confidence", "confidence_path"], "FILE.tif",
@@ -137,8 +137,8 @@ OUTLIERS = click.Option(
 )
 WRITING = [
     file_option(["--out", "-o"], "FILE",
-                "Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .jsonl, .csv.gz and the "
-                "like); into a database (.sqlite, .db, .duckdb) as a new table."),
+                "Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .jsonl, .h5ad, .csv.gz "
+                "and the like); into a database (.sqlite, .db, .duckdb) as a new table."),
     click.Option(["--out-table"], default="clusters", show_default=True, metavar="NAME",
                  help="Name of the new table, where --out is a database."),
     click.Option(["--escape-formulas"], is_flag=True,

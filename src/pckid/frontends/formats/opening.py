@@ -23,6 +23,7 @@ _CLEAR = ("encoding", "skip_last")
 _ONLY_SOME = {
     "sheet": "{0} has no sheets: it is not a spreadsheet. Give no sheet.",
     "table": "{0} is no database. Give no table.",
+    "layer": "{0} is no .h5ad file. Give no layer.",
     "skip_first": "{0} is neither a text file nor a spreadsheet: no rows can be skipped.",
 }
 """What is said where an option is not for the format of a file."""

@@ -65,6 +65,8 @@ class FileTable:
     n_skipped: int = 0  # rows below the names that are left out
     reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
     added: frozenset[str] = frozenset()  # columns without a value that its file does not have
+    about_rows: frozenset[str] = frozenset()  # columns that are used only where they are named
+    row_names: str | None = None  # the one of them that names the rows
 
     @property
     def names(self) -> list[str]:

@@ -31,7 +31,7 @@ class Prepared:
     options: ColumnOptions  # with the advice that was taken
     names: tuple[str, ...]  # the columns used; of lines of cases, the times are the last
     # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
-    # "place", "not chosen", or "unknown" to the model.
+    # "place", "not chosen", "about rows", or "unknown" to the model.
     left_out: Mapping[str, str]
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
