@@ -86,8 +86,8 @@ def _cores(found: dict[str, Any], _: Path) -> str:
         "## Many cores\n\nWhat `n_jobs=None`, the default, takes in units of what one thread "
         f"takes, on some of {where}:\ntables of 20 columns, five groups, a fifth of the cells "
         "missing; the least of a few repeats in turns, which differ by a tenth or\nmore on a "
-        "shared machine (`python -m benchmarks.cores`). Results are the same for every `n_jobs`.\n\n"
-        f"{markdown(names, rows)}"
+        "shared machine (`python -m benchmarks.cores`). Results are the same for every "
+        f"`n_jobs`.\n\n{markdown(names, rows)}"
     )
 
 
