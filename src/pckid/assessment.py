@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.parallel import n_threads
+from pckid._utils.parallel import n_threads, threads_for_tables
 from pckid._utils.progress import JUDGING, REPEATING, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import some_rows
@@ -43,7 +43,7 @@ from pckid.significance.causes import Cause, find_causes
 from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
-from pckid.significance.ensemble import cluster_some, of_fitted
+from pckid.significance.ensemble import label_resamples, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.levels import (
     DOUBTFUL,
@@ -621,7 +621,7 @@ def _find_again(
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
-    labels_of = partial(cluster_some, of_fitted(estimator), values, n_clusters)
+    labels_of = partial(label_resamples, of_fitted(estimator), values, n_clusters)
     together = None
     if table.arrangement is not None:
         block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
@@ -631,7 +631,8 @@ def _find_again(
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
         together = repeats
-    how = effort.n_resamples, effort.seed, effort.jobs, together
+    shape = effort.n_resamples, len(judged), values.shape[1]
+    how = effort.n_resamples, effort.seed, threads_for_tables(*shape, effort.jobs), together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
     rows = np.full(table.n_samples, np.nan)

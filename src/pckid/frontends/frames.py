@@ -63,6 +63,7 @@ _OFFERED = (
     "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
     "sheet", "table", "layer", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
+    "visible_rows",
     "as_is",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
