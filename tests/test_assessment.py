@@ -12,9 +12,19 @@ import pytest
 from fitting import as_estimator, draw, settings_of
 from verdicts import GROUPS, ONE_GROUP, runs
 
-from pckid import PCKID, SentinelWarning, assess, explain, load, report, save
-from pckid._utils.seeds import Stream, generator
-from pckid.assessment import Answer, find_caveats
+from pckid import (
+    PCKID,
+    EmptyRowWarning,
+    SentinelWarning,
+    assess,
+    assessment,
+    explain,
+    load,
+    report,
+    save,
+)
+from pckid._utils.seeds import Stream, generator, some_rows
+from pckid.assessment import Answer, assess_rows, find_caveats
 from pckid.describe.rows import to_matrix
 from pckid.runs import DecisionPlan, decide
 from pckid.significance.ensemble import of_fit, of_fitted
@@ -284,6 +294,37 @@ def test_rows_without_a_value_have_no_stability():
     found = assess(model, X, n_null=5, n_runs=1, n_resamples=3, random_state=0)
     assert found.n_rows == 89
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(found.row_stability)), [5])
+
+
+class TestLargeTables:
+    """Of many rows some are judged."""
+
+    def test_a_sample_is_judged(self, monkeypatch):
+        X = blobs()
+        X[5] = np.nan
+        with pytest.warns(EmptyRowWarning):
+            model = fitted(X, 3)
+        for name, value in (("MAX_ROWS", 24), ("_N_STRETCHES", 2), ("_STRETCH", 10)):
+            monkeypatch.setattr(assessment, name, value)
+        found = assess(model, X, **QUICK)
+        judged = some_rows(np.flatnonzero(model.labels_ >= 0), 24)
+        assert (found.n_rows, found.n_table) == (24, 89)
+        assert found.small == []  # of all rows
+        assert found.notes[-1] == "Judged on 24 of 89 rows."
+        np.testing.assert_array_equal(np.flatnonzero(~np.isnan(found.row_stability)), judged)
+        # As if these rows alone were given, of a model that has no others in memory.
+        monkeypatch.setattr(assessment, "keeps_labels", lambda estimator: False)
+        alone = assess_rows(model, X[judged], model.labels_[judged], **QUICK)
+        assert (found.p_value, found.sentence) == (alone.p_value, alone.sentence)
+        np.testing.assert_array_equal(found.row_stability[judged], alone.row_stability)
+
+    def test_rows_in_order_are_looked_at_in_stretches(self, monkeypatch):
+        for name, value in (("MAX_ROWS", 50), ("_N_STRETCHES", 3), ("_STRETCH", 10)):
+            monkeypatch.setattr(assessment, name, value)
+        rows = np.arange(0, 200, 2)
+        found = assessment._draw_stretches(rows)
+        assert found.tolist() == [*rows[:10], *rows[45:55], *rows[90:]]
+        assert assessment._draw_stretches(rows[:50]).tolist() == rows[:50].tolist()
 
 
 def test_too_few_null_tables_are_refused():

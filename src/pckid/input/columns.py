@@ -103,7 +103,7 @@ def _read_column(column: Column) -> np.ndarray:
     kind, name = column.dtype, repr(str(column.name))
     # NumPy has neither decimals nor whole numbers of 128 bits.
     if kind.is_numeric() and kind not in (nw.Decimal, nw.Int128, nw.UInt128):
-        return column.to_numpy().astype(np.float64)
+        return column.to_numpy().astype(np.float64, copy=False)
     dtype = _native_type(column)
     # Categories are read as what they are.
     dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)

@@ -116,7 +116,9 @@ class StandardisedRows(NamedTuple):
     def observed_values(self) -> Array:
         """How many of them are observed in each row (n_samples,)."""
         xp = namespace(self.values)
-        count = xp.sum(xp.astype(self.observed, self.values.dtype), axis=1)
+        # Bytes, as floats of all rows would take as much memory as the table.
+        count = xp.sum(xp.astype(self.observed, xp.uint8), axis=1)
+        count = xp.astype(count, self.values.dtype)
         held = self.column_model.values_held
         if held is None:
             return count

@@ -35,8 +35,11 @@ def write_tried(found: Any, most: int) -> str:
     tables = counted(len(found.null_statistics), "table")
     numbers = f"from 2 to {most} clusters were tried" if found.chosen else ""
     numbers = numbers or f"{counted(found.n_clusters, 'cluster')} were asked for"
+    rows = f"All {found.n_rows:,} rows"
+    if found.n_table is not None:
+        rows = f"{found.n_rows:,} of {found.n_table:,} rows"
     return (
-        f"All {found.n_rows:,} rows were compared by many mixture models, and {numbers}{runs}. "
+        f"{rows} were compared by many mixture models, and {numbers}{runs}. "
         f"The rows fall into clusters no more clearly than those of {tables} without groups, which "
         "have the same size, missing cells, distributions and correlations."
     )
