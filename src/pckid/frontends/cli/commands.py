@@ -95,7 +95,8 @@ def pckid() -> None:
                      "names: ndvi=ndvi_*. May be repeated."),
         click.Option(["--log", "log_columns"], multiple=True, metavar="NAMES",
                      help="Take the logarithm of these columns, or of all, whose values span "
-                     "several powers of ten; of one plus the value where some are 0. May be repeated."),
+                     "several powers of ten; of one plus the value where some are 0. May be "
+                     "repeated."),
         *WRITING,
         file_option(["--report", "report_path"], "FILE.html",
                     "Write a report that explains the clusters."),
