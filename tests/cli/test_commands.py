@@ -303,13 +303,6 @@ def test_examples_of_the_help_run(pckid, example_files):
         assert result.code == 0, (line, result.err)
 
 
-def test_options_that_are_parameters_are_written_as_they_are_typed():
-    options = [o for o in cluster.params if o.name in package.PCKID().get_params()]
-    assert len(options) == 4
-    for option in options:
-        assert as_argument(option.name) in option.opts
-
-
 def test_shell_and_python_take_the_options_of_one_table():
     shell = {option.name: option for option in cluster.params}
     assert OPTIONS.keys() - shell.keys() == {"missing_columns"}
