@@ -61,7 +61,9 @@ def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> WideFac
     cells = _draw_rows(cells, MAX_FIT_ROWS, rng)
     usable = np.flatnonzero(cells.seen.sum(axis=0) >= min(_MIN_SEEN, len(cells.seen)))
     if len(usable) > _MAX_COLUMNS:
-        usable = usable[_most_telling(cells.take(usable))]
+        some = cells if len(usable) == n_columns else cells.take(usable)
+        usable = usable[_most_telling(some)]
+        del some
     mine = _in_double(cells.take(usable))
     gain = _choose(mine, asked, rng)
     if asked.n_factors is None and n_rows >= n_columns < _MANY * gain.n_columns:
@@ -99,8 +101,9 @@ def score_by_others(cells: Cells, factors: WideFactors) -> Iterator[tuple[np.nda
     tells = factors.precision > 0
     for first in range(min(_N_FOLDS, n)):
         out = np.arange(n) % _N_FOLDS == first
-        others = Scores(*(part[~out] for part in whole))
-        weights, noise = loadings_of_all(cells.take_rows(~out), others)
+        # Rows of no weight are not copied out, as the others would be.
+        others = cells._replace(rows=cells.rows * ~out)
+        weights, noise = loadings_of_all(others, Scores(*whole))
         precision = np.where(tells, cells.columns / noise, 0.0)
         yield np.flatnonzero(out), WideFactors(weights, noise, precision, factors.scale)
 
