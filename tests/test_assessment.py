@@ -258,6 +258,16 @@ def test_clusters_that_follow_the_missing_cells_are_noted():
     assert find_caveats(model, X, model.labels_)["follows"] == ["1", "2", "3"]
     noted = assess(model, X, n_null=5, n_resamples=0, n_runs=1, random_state=0)
     assert noted.follows == ["1", "2", "3"]
+    assert noted.flags == {}
+
+
+def test_columns_that_say_which_cells_are_missing_are_noted():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["a", "b", "TT4"])
+    X.loc[::3, "TT4"] = np.nan
+    X["TT4 measured"] = X["TT4"].notna().astype(float)
+    model = PCKID(2, random_state=0, n_inits=2, n_sizes=3).fit(X)
+    caveats = find_caveats(model, X.to_numpy(), model.labels_)
+    assert caveats["flags"] == {"'TT4 measured'": "'TT4'"}
 
 
 def test_missing_cells_of_clusters_that_differ_in_their_values_are_not_noted():

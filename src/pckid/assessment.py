@@ -12,13 +12,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.parallel import n_threads
+from pckid._utils.parallel import n_threads, threads_for_tables
 from pckid._utils.progress import JUDGING, REPEATING, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import some_rows
 from pckid._utils.sklearn_compat import check_parameters
 from pckid.cubes import flatten
-from pckid.describe.missingness import find_followed_missingness, find_selected_columns
+from pckid.describe.missingness import (
+    find_followed_missingness,
+    find_missing_flags,
+    find_selected_columns,
+)
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
@@ -39,7 +43,7 @@ from pckid.significance.causes import Cause, find_causes
 from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
-from pckid.significance.ensemble import cluster_some, of_fitted
+from pckid.significance.ensemble import label_resamples, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.levels import (
     DOUBTFUL,
@@ -113,6 +117,9 @@ class Assessment:
     follows : list of str
         Columns whose missing cells the clusters follow: closely, more than by chance, and among
         rows of like values too.
+    flags : dict of str to str
+        Columns that only say whether the value of another is missing, and which other: clusters may
+        be of what was measured, not of what was found.
     selected : list of str
         Columns whose cells are missing depending on the values of other columns.
     causes : list of Cause
@@ -167,6 +174,7 @@ class Assessment:
     small: list[int] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
+    flags: dict[str, str] = field(default_factory=dict)
     selected: list[str] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -613,7 +621,7 @@ def _find_again(
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
-    labels_of = partial(cluster_some, of_fitted(estimator), values, n_clusters)
+    labels_of = partial(label_resamples, of_fitted(estimator), values, n_clusters)
     together = None
     if table.arrangement is not None:
         block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
@@ -623,7 +631,8 @@ def _find_again(
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
         together = repeats
-    how = effort.n_resamples, effort.seed, effort.jobs, together
+    shape = effort.n_resamples, len(judged), values.shape[1]
+    how = effort.n_resamples, effort.seed, threads_for_tables(*shape, effort.jobs), together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
     rows = np.full(table.n_samples, np.nan)
@@ -688,6 +697,7 @@ def find_caveats(
         ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
+    flags = find_missing_flags(values[some_rows(np.arange(len(values)), MAX_JUDGED)][:, used])
     numbers = used[~categorical[used]]
     selected = find_selected_columns(values[labels >= 0][:, numbers])
     causes = find_causes(values[some_rows(np.flatnonzero(labels >= 0), MAX_JUDGED)][:, numbers])
@@ -695,6 +705,10 @@ def find_caveats(
     return {
         "codes": codes,
         "follows": [column_name(estimator, used[j]) for j in followed],
+        "flags": {
+            column_name(estimator, used[j]): column_name(estimator, used[i])
+            for j, i in flags.items()
+        },
         "selected": [names[j] for j in selected],
         "causes": [Cause(kind, tuple(names[j] for j in some)) for kind, some in causes],
     }

@@ -5,13 +5,14 @@ import pytest
 from helpers import SMALL
 from scenes import BANDS, DATES, NAMES, as_integers, make_cube, make_scene, write_image
 
-from pckid import PCKID, maps, metrics
+from pckid import PCKID, assess, maps, metrics
 from pckid.cubes.cube import Cube, read_cube
 from pckid.exceptions import TableError
 from pckid.input import sample as pool
 from pckid.maps.clustering import fit_pixels, make_map
 from pckid.maps.pixels import draw_pixels
 from pckid.maps.placing import smooth_memberships
+from pckid.significance.levels import Answer
 
 xr = pytest.importorskip("xarray")
 pytest.importorskip("rioxarray")
@@ -175,3 +176,19 @@ def test_one_band_and_a_part_without_values_make_maps():
     band = CUBE[0, :1].where(CUBE.x > CUBE.x[10])
     made = maps.cluster(band, 2, **SMALL).cluster
     assert ((made == -1) == band[0].isnull()).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fields", "is_endless"), [(3, True), (6, False)])
+def test_few_fields_cannot_be_judged_however_plain_they_are(fields, is_endless):
+    rng = np.random.default_rng(10)
+    kinds = rng.permutation(np.arange(fields**2) % 3).reshape(fields, fields)
+    truth = kinds.repeat(48 // fields, axis=0).repeat(48 // fields, axis=1)
+    level = np.array([[1, 4], [2, 8], [5, 3]])  # (kind, band)
+    values = level[truth].transpose(2, 0, 1) + rng.normal(0, 0.7, (2, 48, 48))
+    found = maps.cluster(xr.DataArray(values, dims=("band", "y", "x")), 3, random_state=0)
+    accuracy = metrics.clustering_accuracy(truth.ravel(), found.cluster.values.ravel())
+    assert accuracy > 0.95
+    judged = assess(found.model, found.pixels.frame, n_resamples=2, random_state=0)
+    assert judged.dependence.is_endless == is_endless
+    assert (judged.answer is Answer.UNKNOWN) == is_endless

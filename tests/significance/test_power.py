@@ -10,7 +10,7 @@ from pckid import PCKID, find_power
 from pckid.power import Power
 from pckid.significance import power
 from pckid.significance.comparison import Structure
-from pckid.significance.ensemble import of_fitted, small_kernel
+from pckid.significance.ensemble import of_fitted, small_kernels
 from pckid.significance.null_tables import fit_null_model
 
 
@@ -122,7 +122,7 @@ def fitted(cloud):
 
 
 def test_groups_far_apart_are_found_and_near_ones_are_not(cloud, fitted, model):
-    how = partial(small_kernel, of_fitted(fitted)), 0, 1, 0.03
+    how = partial(small_kernels, of_fitted(fitted)), 0, 1, 0.03
     near, far = (
         power.detect_groups(model, np.zeros(4, dtype=bool), d, *how).sum() for d in (0.5, 8.0)
     )

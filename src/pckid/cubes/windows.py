@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 Window = tuple[slice, slice]  # rows and columns
+# A window holds at most about so many numbers, so that memory does not grow with the scene.
+_WINDOW_NUMBERS = 1 << 23
+_SIDES = (1024, 512, 256, 128, 64)
+
+
+def window_side(n_layers: int) -> int:
+    """Choose the side of windows of so many layers, in pixels."""
+    return next((side for side in _SIDES if side**2 * n_layers <= _WINDOW_NUMBERS), _SIDES[-1])
 
 
 def windows(shape: tuple[int, int], side: int) -> Iterator[Window]:

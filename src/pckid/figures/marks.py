@@ -248,3 +248,21 @@ def cluster_dots(
     clusters = np.asarray(clusters)
     radii = np.broadcast_to(np.asarray(r, float), clusters.shape)
     return Dots(np.asarray(x), np.asarray(y), radii, fill, np.maximum(clusters, 0) % len(SIGNS))
+
+
+class Placed(NamedTuple):
+    """A panel at a place in a figure, in pixels from its left and its top."""
+
+    panel: Panel
+    left: float
+    top: float
+
+
+@dataclass(frozen=True)
+class FigureParts:
+    """What a figure consists of; `Figure` also writes, draws and saves it."""
+
+    panels: Sequence[Placed]
+    words: str  # for those who do not see it
+    name: str  # of its file
+    size: tuple[float, float]  # width and height in pixels

@@ -11,16 +11,12 @@ from sklearn.utils import check_random_state
 
 from pckid.cubes.cube import Cube
 from pckid.cubes.layers import Layer
-from pckid.cubes.windows import bounds, windows
+from pckid.cubes.windows import bounds, window_side, windows
 from pckid.exceptions import TableError
 from pckid.input.sample import keys, pool_size, smallest
 
 if TYPE_CHECKING:
     from pckid.maps.overview import Overview
-
-# A window holds at most about so many numbers, so that memory does not grow with the scene.
-_WINDOW_NUMBERS = 1 << 23
-_SIDES = (1024, 512, 256, 128, 64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +43,6 @@ class PixelSample:
         return len(self.positions) == self.n_seen
 
 
-def window_side(cube: Cube) -> int:
-    """Choose the side of windows, in pixels."""
-    n_layers = len(cube.layers)
-    return next((side for side in _SIDES if side**2 * n_layers <= _WINDOW_NUMBERS), _SIDES[-1])
-
-
 def draw_pixels(cube: Cube, random_state: Any = None, side: int | None = None) -> PixelSample:
     """Draw the pixels to learn from: those of a table in memory with the same seed.
 
@@ -69,7 +59,7 @@ def draw_pixels(cube: Cube, random_state: Any = None, side: int | None = None) -
     places = np.empty(0, dtype=np.int64)
     n_seen, n_observed = 0, np.zeros(n_layers, dtype=np.int64)
     empty: set[tuple[int, int, int, int]] = set()
-    for window in windows(cube.shape, side or window_side(cube)):
+    for window in windows(cube.shape, side or window_side(len(cube.layers))):
         values = cube.read(*window).reshape(n_layers, -1)
         seen = ~np.isnan(values)
         filled = np.flatnonzero(seen.any(axis=0))

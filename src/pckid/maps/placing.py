@@ -11,10 +11,9 @@ import numpy as np
 from pckid._utils.parallel import n_threads, one_ahead
 from pckid.cubes.cube import Cube
 from pckid.cubes.neighbours import box_sums
-from pckid.cubes.windows import Window, bounds, widen, windows, within
+from pckid.cubes.windows import Window, bounds, widen, window_side, windows, within
 from pckid.describe.merging import MergedClusters, join_memberships, pick_own, relabel
 from pckid.estimator import PCKID
-from pckid.maps.pixels import window_side
 from pckid.spectral.assignment import compute_rows, place_rows
 
 # Memberships that differ by less than this are as large as each other.
@@ -46,7 +45,7 @@ def place_windows(
     """
     fitted: PCKID = model.model if isinstance(model, MergedClusters) else model
     groups = model.groups_ if isinstance(model, MergedClusters) else None
-    reading = _read_windows(cube, smooth // 2, side or window_side(cube), empty)
+    reading = _read_windows(cube, smooth // 2, side or window_side(len(cube.layers)), empty)
     with closing(one_ahead(reading)) as ahead:
         for window, wide, values in ahead:
             found = _place_pixels(fitted, values, smooth, groups)

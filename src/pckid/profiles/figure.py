@@ -6,7 +6,7 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.figures.colours import TINTS, cluster_colour
-from pckid.figures.figure import Figure, Placed
+from pckid.figures.figure import Figure
 from pckid.figures.marks import (
     FONT,
     Axis,
@@ -15,6 +15,7 @@ from pckid.figures.marks import (
     Line,
     Mark,
     Panel,
+    Placed,
     cluster_dots,
     histogram_area,
     text_width,

@@ -15,6 +15,7 @@ from pckid._utils.progress import DESCRIBING, PLACING, READING, part, tell
 from pckid._utils.text import list_first
 from pckid.assessment import Assessment, assess
 from pckid.cubes.cube import Cube
+from pckid.cubes.windows import window_side
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.merging import MergedClusters
 from pckid.estimator import PCKID
@@ -41,7 +42,7 @@ from pckid.input.warnings import without_own_words
 from pckid.maps.classes import Legend, legend_of, read_classes
 from pckid.maps.clustering import CONTEXT, SMOOTH, as_cube, check_sizes, cube_for
 from pckid.maps.overview import Overview, OverviewMaker, choose_colouring
-from pckid.maps.pixels import PixelSample, draw_pixels, window_side
+from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import PlacedWindow, place_windows
 from pckid.maps.sources import bound_cache, find_kind
 from pckid.maps.writing import MapFile, check_map_path, open_map
@@ -75,7 +76,7 @@ def run_cluster_map(given: SimpleNamespace) -> None:
         line.enter_context(progress_line(given.quiet))
         with part(0.1, READING):
             cube = as_cube(given.path, missing).with_context(context)
-            bound_cache(cube, window_side(cube))
+            bound_cache(cube, window_side(len(cube.layers)))
             tell_grid(cube)
             sample = draw_pixels(cube, estimator.random_state)
         _refuse_codes(sample, cube, given.not_missing)
@@ -126,7 +127,7 @@ def run_predict_map(given: SimpleNamespace) -> int:
     shown = _pick_classes(model, given)
     with holding_notes(given.quiet):
         cube = cube_for(model, given.path, missing)
-        bound_cache(cube, window_side(cube))
+        bound_cache(cube, window_side(len(cube.layers)))
         tell_grid(cube)
         sample = draw_pixels(cube, 0)
         with without_own_words():
