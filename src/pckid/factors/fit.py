@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pckid._utils.arrays import to_numpy
 from pckid.factors.model import (
     Cells,
     Loadings,
@@ -97,13 +98,14 @@ def score_by_others(cells: Cells, factors: WideFactors) -> Iterator[tuple[np.nda
 
     The columns that tell stay as they are, and so do the scores of these other rows.
     """
-    n, whole = len(cells.values), score_rows(cells.values, cells.seen, factors)
+    n, scored = len(cells.values), score_rows(cells.values, cells.seen, factors)
+    whole = Scores(to_numpy(scored.means), to_numpy(scored.covariances))
     tells = factors.precision > 0
     for first in range(min(_N_FOLDS, n)):
         out = np.arange(n) % _N_FOLDS == first
         # Rows of no weight are not copied out, as the others would be.
         others = cells._replace(rows=cells.rows * ~out)
-        weights, noise = loadings_of_all(others, Scores(*whole))
+        weights, noise = loadings_of_all(others, whole)
         precision = np.where(tells, cells.columns / noise, 0.0)
         yield np.flatnonzero(out), WideFactors(weights, noise, precision, factors.scale)
 
