@@ -35,11 +35,14 @@ class Power:
     n_found : ndarray of shape (n_tried,)
         In how many of `n_tables` simulated tables such groups were found.
     n_tables : int
+    with_positions : bool
+        Whether the fit was given positions or groups, for which the simulation does not allow.
     """
 
     distances: np.ndarray
     n_found: np.ndarray
     n_tables: int = N_TABLES
+    with_positions: bool = False
 
     @property
     def least(self) -> float | None:
@@ -123,4 +126,6 @@ def find_power(
         kernels_of = partial(small_kernels, judged.small)
         found = search_distances(table, judged.categorical, kernels_of, *how)
     places = sorted(found)
-    return Power(np.array(places), np.array([found[place] for place in places]))
+    n_found = np.array([found[place] for place in places])
+    told = estimator.state_.arrangement is not None
+    return Power(np.array(places), n_found, with_positions=told)

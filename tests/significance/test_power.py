@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
 from pckid import PCKID, find_power
 from pckid.power import Power
@@ -171,10 +172,17 @@ def test_too_few_rows_are_refused(cloud):
         find_power(model, few)
 
 
+def test_it_says_that_rows_may_depend_on_each_other(cloud, fitted, monkeypatch):
+    monkeypatch.setattr(power, "_DISTANCES", np.array([6.0]))
+    placed = clone(fitted).fit(cloud, positions=np.arange(len(cloud)))
+    assert [find_power(each, cloud).with_positions for each in (fitted, placed)] == [False, True]
+
+
 def test_sentences(golden):
     found = [
         Power(np.array([2.2, 2.6]), np.array([7, 9])),
         Power(np.array([1.0, 3.0]), np.array([10, 10])),
         Power(np.array([5.4, 10.2]), np.array([0, 3])),
+        Power(np.array([2.6]), np.array([9]), with_positions=True),
     ]
     golden("\n".join(each.sentence for each in found))

@@ -143,6 +143,10 @@ class ReadOptions(_Fixed):
         (), "Rows to leave out: the lines of a text file in which they begin, or rows of a sheet.",
         shows="ROWS",
     )  # fmt: skip
+    visible_rows: bool = _option(
+        False, "Leave out the rows that a sheet hides, by a filter or otherwise.",
+        label="Leave out rows that the sheet hides",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from pckid.frontends.tables.prepared import Prepared
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
 # What fixes a column that a model knows, and one that cases need: neither can be dropped.
-_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below", "drop_rows"})
+_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below", "drop_rows", "visible_rows"})
 _FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
 
 
@@ -105,6 +105,8 @@ def _changes(fix: Fix, table: FileTable, options: ColumnOptions) -> bool:
         return value > table.n_skipped
     if option == "drop_rows":
         return int(value) in table.parts[0].numbers
+    if option == "visible_rows":
+        return bool(table.is_hidden.any())
     return options.with_fixes([fix]) != options
 
 

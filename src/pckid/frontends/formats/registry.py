@@ -69,7 +69,8 @@ ARROW = Format(
 )  # fmt: skip
 WORKBOOKS = Format(
     "workbooks", "Excel, OpenDocument", (".xlsx", ".xls", ".ods"),
-    ((0, b"PK\x03\x04"), (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")), _ROWS | {"sheet", "header"},
+    ((0, b"PK\x03\x04"), (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")),
+    _ROWS | {"sheet", "header", "visible_rows"},
     written=(".xlsx",), only_whole="a sheet is unpacked whole", is_checked=True, keeps_origin=True,
 )  # fmt: skip
 STATISTICS = Format(

@@ -59,6 +59,7 @@ def transpose(table: FileTable) -> FileTable:
         about_rows=frozenset([unique[0]]),
         row_names=unique[0],
         n_skipped=0,
+        hidden_columns=(),
     )
 
 
