@@ -12,7 +12,7 @@ import numpy as np
 
 from pckid._utils.parallel import run_in_batches, threads_for_tables
 from pckid._utils.seeds import Stream, generator
-from pckid.significance.gaps import as_z, find_gaps
+from pckid.significance.gaps import find_clearest_gap
 from pckid.significance.null_tables import (
     Dependence,
     NullModel,
@@ -48,10 +48,7 @@ def find_null_gaps(
         return map(measure_one, tables, seeds, cluster_tables(tables, seeds))
 
     def measure_one(X: np.ndarray, seed: int, labels: np.ndarray) -> float:
-        found = find_gaps(
-            find_units(X, categorical), labels, seed, n_clusters, with_valleys=False
-        ).p_values
-        return float(as_z(found[~np.eye(n_clusters, dtype=bool)]).max())
+        return find_clearest_gap(find_units(X, categorical), labels, seed, n_clusters)
 
     n = threads_for_tables(N_NULL_GAPS, len(every), len(categorical), jobs)
     return np.array(run_in_batches(measure, range(N_NULL_GAPS), n, _AT_ONCE))
