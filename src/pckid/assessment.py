@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.parallel import n_threads, threads_for_tables
+from pckid._utils.parallel import n_threads, tables_at_once, threads_for_tables
 from pckid._utils.progress import JUDGING, REPEATING, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import some_rows
@@ -631,8 +631,9 @@ def _find_again(
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
         together = repeats
-    shape = effort.n_resamples, len(judged), values.shape[1]
-    how = effort.n_resamples, effort.seed, threads_for_tables(*shape, effort.jobs), together
+    shape = len(judged), values.shape[1]
+    jobs = threads_for_tables(effort.n_resamples, *shape, effort.jobs)
+    how = effort.n_resamples, effort.seed, jobs, together, tables_at_once(*shape)
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
     rows = np.full(table.n_samples, np.nan)

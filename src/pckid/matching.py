@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import asarray_like, take_along, to_numpy
 from pckid._utils.markup import html_table, text_table
-from pckid._utils.parallel import n_threads, threads_for_tables
+from pckid._utils.parallel import n_threads, tables_at_once, threads_for_tables
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words
 from pckid.blocks import blocked
@@ -422,7 +422,8 @@ def _judge_chance(
     n_rows, n_columns = values.shape
     jobs = threads_for_tables(N_RESAMPLES, n_rows, n_columns, n_threads(estimator.n_jobs))
     with ignore_warnings():  # the fit itself has raised them
-        again = resample_clusters(labels_of, len(values), third, N_RESAMPLES, 0, jobs)
+        how = N_RESAMPLES, 0, jobs, None, tables_at_once(n_rows, n_columns)
+        again = resample_clusters(labels_of, len(values), third, *how)
 
     earlier, later = np.zeros(k_before), np.zeros(k_now)
     whole = [a for each in changes if each.kind != "split" for a in each.before]

@@ -271,6 +271,13 @@ def test_small_tables_are_shared_by_few_threads(n_tables, n_rows, n_columns, mos
     assert _parallel.threads_for_tables(n_tables, n_rows, n_columns, most) == expected
 
 
+@pytest.mark.parametrize(
+    ("shape", "expected"), [((500, 20), 12), ((500, 1000), 2), ((3000, 900), 1)]
+)
+def test_of_wide_tables_few_are_held_at_once(shape, expected):
+    assert _parallel.tables_at_once(*shape) == expected
+
+
 @pytest.mark.parametrize(("n", "most", "sizes"), [(1, 4, {3, 4}), (3, 9, {3, 4}), (16, 9, {1})])
 def test_batches_are_about_as_large_and_in_order(n, most, sizes):
     seen = []

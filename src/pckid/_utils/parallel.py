@@ -24,6 +24,8 @@ _count_cores = cache(cpu_count)
 # Cells of small tables that make a thread worth while, and how many threads share them at most:
 # more of them wait for each other at the interpreter.
 _CELLS, _MAX_SHARING = 60_000, 4
+# Small tables of a call, and their cells, which are held all at once.
+_MAX_TABLES, _HELD_CELLS = 12, 1 << 20
 _filters_lock = RLock()
 
 
@@ -55,6 +57,11 @@ def threads_for_tables(n_tables: int, n_rows: int, n_columns: int, most: int) ->
     Whatever its size, each takes the interpreter as long as twenty columns more would.
     """
     return threads_for(n_tables * n_rows * (n_columns + 20), _CELLS, min(most, _MAX_SHARING))
+
+
+def tables_at_once(n_rows: int, n_columns: int) -> int:
+    """Decide how many small tables are clustered in one call: a dozen, of many columns fewer."""
+    return max(1, min(_MAX_TABLES, _HELD_CELLS // max(n_rows * n_columns, 1)))
 
 
 def is_remote() -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from pckid._utils.parallel import run_in_batches, threads_for_tables
+from pckid._utils.parallel import run_in_batches, tables_at_once, threads_for_tables
 from pckid._utils.progress import part
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.input.arrangement import Arrangement
@@ -33,8 +33,6 @@ MAX_NULL = 144  # no more null tables are drawn, unless they are asked for
 _CLEAR = 2.5  # the answer is clear if p is so many standard errors away from the level,
 _MIN_EXCEEDING = 4  # and "none" only if so many null tables are at least as clear as the table
 _NULL_PER_OWN = 3  # the table itself is measured once for so many null tables
-# So many tables are trained in one call.
-TABLES_AT_ONCE = 12
 # Trains a kernel on each table (n, d) by its seed, and gives those between their rows (n, n).
 KernelsOf = Callable[[Sequence[np.ndarray], Sequence[int]], Iterable[np.ndarray]]
 # What the eigenvalues, shares and dips of a structure count in the statistic.
@@ -177,8 +175,9 @@ def compare_with_null_tables(
         tasks = [*((0, i) for i in range(len(own), n_own)), *numbers]
         # About half of the tables that are left are settled by the next look.
         with part(1.0 if look == looks[-1] else 0.5):
-            n = threads_for_tables(len(tasks), min(len(X), MAX_COMPARED), X.shape[1], jobs)
-            both = run_in_batches(measure, tasks, n, TABLES_AT_ONCE)
+            shape = min(len(X), MAX_COMPARED), X.shape[1]
+            n = threads_for_tables(len(tasks), *shape, jobs)
+            both = run_in_batches(measure, tasks, n, tables_at_once(*shape))
         own += both[: -len(numbers)]
         null += both[-len(numbers) :]
         found = compare_structures(own, null)

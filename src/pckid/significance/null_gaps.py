@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from pckid._utils.parallel import run_in_batches, threads_for_tables
+from pckid._utils.parallel import run_in_batches, tables_at_once, threads_for_tables
 from pckid._utils.seeds import Stream, generator
 from pckid.significance.gaps import find_clearest_gap
 from pckid.significance.null_tables import (
@@ -21,8 +21,6 @@ from pckid.significance.null_tables import (
 from pckid.significance.units import find_units
 
 N_NULL_GAPS = 19
-# So many of them are clustered in one call.
-_AT_ONCE = 5
 # Clusters each table (n, d) by its seed; labels (n,).
 ClusterTables = Callable[[Sequence[np.ndarray], Sequence[int]], Iterable[np.ndarray]]
 
@@ -50,5 +48,6 @@ def find_null_gaps(
     def measure_one(X: np.ndarray, seed: int, labels: np.ndarray) -> float:
         return find_clearest_gap(find_units(X, categorical), labels, seed, n_clusters)
 
-    n = threads_for_tables(N_NULL_GAPS, len(every), len(categorical), jobs)
-    return np.array(run_in_batches(measure, range(N_NULL_GAPS), n, _AT_ONCE))
+    shape = len(every), len(categorical)
+    n = threads_for_tables(N_NULL_GAPS, *shape, jobs)
+    return np.array(run_in_batches(measure, range(N_NULL_GAPS), n, tables_at_once(*shape)))

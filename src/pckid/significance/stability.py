@@ -14,8 +14,6 @@ from pckid.input.weights import draw_together
 
 # A cluster is found again in a resample that has one of this Jaccard index with it (Hennig).
 FOUND_AGAIN = 0.75
-# So many resamples are clustered in one call.
-_AT_ONCE = 10
 # Clusters parts of a table, rows (n_drawn,) and a seed, and gives labels of all rows (n,) by each.
 LabelsOf = Callable[[Sequence[tuple[np.ndarray, int]]], Iterable[np.ndarray]]
 
@@ -37,10 +35,12 @@ def resample_clusters(
     entropy: int,
     jobs: int,
     groups: np.ndarray | None = None,
+    at_once: int = 1,
 ) -> list[np.ndarray]:
     """Cluster random parts of so many rows, and label all rows (n_samples,) by each.
 
-    Rows of one of the `groups` (n_samples,) are drawn together.
+    Rows of one of the `groups` (n_samples,) are drawn together; `at_once` parts are clustered in a
+    call at most.
     """
 
     def draw(number: int) -> tuple[np.ndarray, int]:
@@ -51,7 +51,7 @@ def resample_clusters(
     def resample(numbers: Sequence[int]) -> Iterable[np.ndarray]:
         return labels_of([draw(number) for number in numbers])
 
-    return run_in_batches(resample, range(n_resamples), jobs, _AT_ONCE)
+    return run_in_batches(resample, range(n_resamples), jobs, at_once)
 
 
 def measure_stability(
