@@ -89,10 +89,10 @@ def draw_imports() -> str:
 
 
 def put_on_page(page: str) -> str:
-    """Replace the blocks of text on the page, in their order, by the drawings."""
-    drawn = iter(drawings())
+    """Replace the first blocks of text on the page, in their order, by the drawings."""
+    drawn = drawings()
     blocks = re.compile(r"^```text\n.*?^```$", re.MULTILINE | re.DOTALL)
-    return blocks.sub(lambda _: f"```text\n{next(drawn)}\n```", page)
+    return blocks.sub(lambda _: f"```text\n{drawn.pop(0)}\n```", page, count=len(drawn))
 
 
 if __name__ == "__main__":

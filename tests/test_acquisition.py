@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from helpers import SMALL, groups
 
-from pckid import PCKID, next_cells
+from pckid import PCKID, acquisition, next_cells
 from pckid.acquisition import NextCell
 from pckid.ensemble.imputation import complete_rows
 from pckid.series import from_array
@@ -57,6 +57,30 @@ def test_cells_are_chosen_and_judged_by_placing_rows_with_drawn_values(model, fo
     settled = {each.column: each.expected_settled for each in found.columns}
     assert settled == pytest.approx({f"feature {j}": total[j] for j in range(4)})
     assert found.expected_at_random == pytest.approx(at_random)
+
+
+def test_of_many_cells_few_draws_tell_which_are_compared(model, monkeypatch):
+    """The oracle: ten cells by the first draw, the best of them by all four, judged by others."""
+    monkeypatch.setattr(acquisition, "_MAX_COMPARED", 3)
+    (cell,) = next_cells(model, X, n=1, n_draws=N_DRAWS).cells
+    confidence = model.predict_proba(X).max(axis=1)
+    drawn = list(complete_rows(model._kernel, X, 2 * N_DRAWS))
+
+    def score(places, draws):
+        found = [place_by_hand(model, *place, draws) for place in places]
+        return [
+            ((each >= 0.8).mean(), each.mean() - confidence[row])
+            for (row, _), each in zip(places, found, strict=True)
+        ]
+
+    every = np.argwhere(np.isnan(X) & (confidence < 0.8)[:, None])
+    first = score(every, drawn[:1])
+    kept = [every[i] for i in sorted(range(len(every)), key=lambda i: first[i])[-10:]]
+    scores = score(kept, drawn[:N_DRAWS])
+    row, column = max(zip(scores, map(tuple, kept), strict=True))[1]
+    assert (cell.row, cell.column) == (row, f"feature {column}")
+    ((chance, _),) = score([(row, column)], drawn[N_DRAWS:])
+    assert cell.chance == pytest.approx(chance)
 
 
 def test_the_best_cells_come_first_and_few_are_the_best_of_many(model, found):

@@ -1,9 +1,7 @@
 """The verdict on a clustering: groups, none, too few rows; stability; notes."""
 
-import os
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,15 +10,23 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from fitting import as_estimator, draw, settings_of
+from verdicts import GROUPS, ONE_GROUP, runs
 
-from pckid import PCKID, SentinelWarning, assess, explain, load, report, save
-from pckid._utils.seeds import Stream, generator
-from pckid.assessment import Answer, Assessment, find_caveats
+from pckid import (
+    PCKID,
+    EmptyRowWarning,
+    SentinelWarning,
+    assess,
+    assessment,
+    explain,
+    load,
+    report,
+    save,
+)
+from pckid._utils.seeds import Stream, generator, some_rows
+from pckid.assessment import Answer, assess_rows, find_caveats
 from pckid.describe.rows import to_matrix
 from pckid.runs import DecisionPlan, decide
-from pckid.significance.agreement import Run
-from pckid.significance.causes import Cause, CauseKind
-from pckid.significance.coarser import CoarserGaps
 from pckid.significance.ensemble import of_fit, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.stability import measure_stability
@@ -208,99 +214,6 @@ def test_a_cluster_that_other_rows_do_not_show_is_not_found_again():
     assert assess(fitted(X, 5), X, **QUICK).cluster_recovery.min() < 0.75
 
 
-ANSWERS = {"g": Answer.GROUPS, "s": Answer.STRUCTURE, "n": Answer.NONE}
-
-
-def runs(answers, *numbers):
-    """Make runs of such answers, "g" for groups, and such numbers of clusters."""
-    numbers = numbers or [3] * len(answers)
-    return tuple(Run(ANSWERS[each], k) for each, k in zip(answers, numbers, strict=True))
-
-
-NULL = np.arange(10.0)
-GROUPS = Assessment(
-    3, 60, 60, 20.0, NULL, 1e-9, Gaps(np.eye(3), np.arange(3)), cluster_recovery=np.ones(3)
-)
-TWO_GROUPS = Gaps(
-    np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.2], [0.0, 0.2, 1.0]]), np.array([0, 1, 1])
-)
-APART = Gaps(np.array([[1.0, 0.001], [0.001, 1.0]]), np.arange(2))
-ONE_GROUP = Gaps(np.ones((3, 3)), np.zeros(3, dtype=int))
-NONE = Assessment(3, 60, 60, 5.0, NULL, 0.5)
-VERDICTS = {
-    "too few rows": Assessment(3, 12, 12, np.nan, NULL[:0], None, small=[0, 1, 2]),
-    "too few different rows": Assessment(3, 60, 3, np.nan, NULL[:0], None),
-    "groups": GROUPS,
-    "groups, nearly always found again": replace(
-        GROUPS, cluster_recovery=np.array([1.0, 0.9, 1.0])
-    ),
-    "groups, one of them seldom found again": replace(
-        GROUPS, cluster_recovery=np.array([1.0, 0.3, 1.0])
-    ),
-    "groups of several clusters": replace(GROUPS, gaps=TWO_GROUPS),
-    "a gap between fewer clusters": replace(
-        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 1.0)
-    ),
-    "a gap between fewer clusters that some rows cross": replace(
-        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 0.97)
-    ),
-    "a gap between fewer clusters that all lie across": replace(
-        GROUPS, gaps=ONE_GROUP, coarser=CoarserGaps(2, APART, np.array([0, 1, 1]), 0.6)
-    ),
-    "groups in one cluster": Assessment(1, 60, 60, 20.0, NULL, 0.001),
-    "structure": replace(GROUPS, gaps=ONE_GROUP),
-    "structure, on a circle and of parts": replace(
-        GROUPS,
-        gaps=ONE_GROUP,
-        causes=[
-            Cause(CauseKind.CIRCLE, ("sine", "cosine")),
-            Cause(CauseKind.PARTS, ("sand", "silt", "clay")),
-        ],
-    ),
-    "structure, with heavy tails": replace(
-        GROUPS, gaps=ONE_GROUP, causes=[Cause(CauseKind.TAILS, ("a", "b"))]
-    ),
-    "groups are not explained by tails": replace(
-        GROUPS, causes=[Cause(CauseKind.TAILS, ("a", "b"))]
-    ),
-    "no groups": NONE,
-    "no groups, clusters found again": replace(NONE, cluster_recovery=np.array([1.0, 0.9, 0.95])),
-    "no groups, clusters not found again": replace(NONE, cluster_recovery=np.array([1.0, 0.5, 1])),
-    "columns that do not count": replace(GROUPS, ignored=["3", "4"]),
-    "a column that does not count": replace(GROUPS, ignored=["3"]),
-    "a column that the choice dropped": replace(GROUPS, ignored=["3"], chosen=True),
-    "a small cluster": replace(GROUPS, small=[2]),
-    "codes": replace(GROUPS, codes=["Column 1 holds -999 in 12 rows."]),
-    "follows a column": replace(GROUPS, follows=["1"]),
-    "follows columns": replace(GROUPS, follows=["1", "2", "3", "4"]),
-    "of a sample": replace(GROUPS, n_table=1234),
-    "known rows moved others": replace(GROUPS, moved=12),
-    "known rows moved another": replace(GROUPS, moved=1),
-    "known rows moved others of many": replace(GROUPS, n_rows=20_000, moved=12),
-    "known rows moved others, no groups": replace(NONE, moved=12),
-    "groups in all runs": replace(GROUPS, runs=runs("ggg")),
-    "groups in all runs but one": replace(GROUPS, runs=runs("ggggsgg")),
-    "structure in all runs": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sss")),
-    "no groups in all runs": replace(NONE, runs=runs("nnn")),
-    "undecided": replace(GROUPS, runs=runs("ggsgnsg")),
-    "undecided, this one as few": replace(NONE, runs=runs("nggnnng")),
-    "undecided, this one alone": replace(GROUPS, gaps=ONE_GROUP, runs=runs("sgggggg")),
-    "other numbers of clusters": replace(GROUPS, runs=runs("ggggggg", 3, 3, 2, 3, 5, 2, 3)),
-}
-
-
-def test_verdicts_in_words():
-    """Compare with tests/golden/verdicts.txt, which `UPDATE=1` in the environment writes anew."""
-    written = "".join(
-        f"{name}\n    {verdict!r}\n" + "".join(f"    - {note}\n" for note in verdict.notes)
-        for name, verdict in VERDICTS.items()
-    )
-    golden = Path(__file__).parent / "golden" / "verdicts.txt"
-    if os.environ.get("UPDATE"):
-        golden.write_text(written, "utf-8")
-    assert written == golden.read_text("utf-8")
-
-
 def test_rows_that_known_rows_move_across_a_gap_are_counted():
     # Without known rows the first two clouds are one cluster; these put the second with the third.
     rng, cloud = np.random.default_rng(0), np.arange(150) % 3
@@ -345,6 +258,16 @@ def test_clusters_that_follow_the_missing_cells_are_noted():
     assert find_caveats(model, X, model.labels_)["follows"] == ["1", "2", "3"]
     noted = assess(model, X, n_null=5, n_resamples=0, n_runs=1, random_state=0)
     assert noted.follows == ["1", "2", "3"]
+    assert noted.flags == {}
+
+
+def test_columns_that_say_which_cells_are_missing_are_noted():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=["a", "b", "TT4"])
+    X.loc[::3, "TT4"] = np.nan
+    X["TT4 measured"] = X["TT4"].notna().astype(float)
+    model = PCKID(2, random_state=0, n_inits=2, n_sizes=3).fit(X)
+    caveats = find_caveats(model, X.to_numpy(), model.labels_)
+    assert caveats["flags"] == {"'TT4 measured'": "'TT4'"}
 
 
 def test_missing_cells_of_clusters_that_differ_in_their_values_are_not_noted():
@@ -381,6 +304,37 @@ def test_rows_without_a_value_have_no_stability():
     found = assess(model, X, n_null=5, n_runs=1, n_resamples=3, random_state=0)
     assert found.n_rows == 89
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(found.row_stability)), [5])
+
+
+class TestLargeTables:
+    """Of many rows some are judged."""
+
+    def test_a_sample_is_judged(self, monkeypatch):
+        X = blobs()
+        X[5] = np.nan
+        with pytest.warns(EmptyRowWarning):
+            model = fitted(X, 3)
+        for name, value in (("MAX_ROWS", 24), ("_N_STRETCHES", 2), ("_STRETCH", 10)):
+            monkeypatch.setattr(assessment, name, value)
+        found = assess(model, X, **QUICK)
+        judged = some_rows(np.flatnonzero(model.labels_ >= 0), 24)
+        assert (found.n_rows, found.n_table) == (24, 89)
+        assert found.small == []  # of all rows
+        assert found.notes[-1] == "Judged on 24 of 89 rows."
+        np.testing.assert_array_equal(np.flatnonzero(~np.isnan(found.row_stability)), judged)
+        # As if these rows alone were given, of a model that has no others in memory.
+        monkeypatch.setattr(assessment, "keeps_labels", lambda estimator: False)
+        alone = assess_rows(model, X[judged], model.labels_[judged], **QUICK)
+        assert (found.p_value, found.sentence) == (alone.p_value, alone.sentence)
+        np.testing.assert_array_equal(found.row_stability[judged], alone.row_stability)
+
+    def test_rows_in_order_are_looked_at_in_stretches(self, monkeypatch):
+        for name, value in (("MAX_ROWS", 50), ("_N_STRETCHES", 3), ("_STRETCH", 10)):
+            monkeypatch.setattr(assessment, name, value)
+        rows = np.arange(0, 200, 2)
+        found = assessment._draw_stretches(rows)
+        assert found.tolist() == [*rows[:10], *rows[45:55], *rows[90:]]
+        assert assessment._draw_stretches(rows[:50]).tolist() == rows[:50].tolist()
 
 
 def test_too_few_null_tables_are_refused():

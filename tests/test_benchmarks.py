@@ -58,3 +58,14 @@ def test_the_steps_of_a_fit_are_found(capsys):
 
     steps.main(["4000"])
     assert len(capsys.readouterr().out.splitlines()) == 2 + 3 + len(steps.STEPS)
+
+
+@pytest.mark.slow
+def test_the_memory_of_a_map_is_measured(tmp_path, capsys):
+    pytest.importorskip("rioxarray")
+    from benchmarks import maps
+
+    few = ["--set", "n_inits=2", "--set", "max_components=3"]
+    maps.main(["--pixels", "40000", *few, "--striped", "--folder", str(tmp_path)])
+    assert capsys.readouterr().out.startswith("40,000 pixels: ")
+    assert not [*tmp_path.iterdir()]

@@ -121,7 +121,8 @@ def test_every_doubt_can_be_answered_and_advice_comes_first(doubts):
 
 
 def test_every_answer_does_something(doubts):
-    honoured = ("drop", "lines", "skip_last", "skip_below", "drop_rows", *decisions.ASIDE)
+    rows = "skip_last", "skip_below", "drop_rows", "visible_rows"
+    honoured = ("drop", "lines", *rows, *decisions.ASIDE)
     for code, doubt in doubts.items():
         fixes = [fix for _, fixes in list_answers(doubt) for fix in fixes]
         without = {fix.option for fix in fixes if fix not in decisions.of_cells(fixes)}

@@ -149,7 +149,7 @@ def test_parts_that_resamples_show_are_no_chance_though_one_is_like_the_whole(ol
     before = np.repeat([0, 1], [100, 50])
     now, again = (np.repeat([0, 1, 2], sizes) for sizes in ([49, 49, 52], [52, 46, 52]))
     assert match_clusters(cross_count(before, again, 2, 3)) == [(0, 0), (1, 2)]
-    monkeypatch.setattr("pckid.matching.cluster_some", lambda *_: again)
+    monkeypatch.setattr("pckid.matching.label_resamples", lambda *how: [again] * len(how[-1]))
     flows = cross_count(before, now, 2, 3)
     pairs = match_clusters(flows)
     changes = find_changes(flows, pairs, flows.sum(axis=1), np.zeros(3, dtype=bool))
@@ -157,7 +157,7 @@ def test_parts_that_resamples_show_are_no_chance_though_one_is_like_the_whole(ol
     told = (changes, pairs, (before, now), flows, np.zeros(2, dtype=bool))
     assert not any(each.by_chance for each in _judge_chance(old, X, *told))
     # Not so if they show the whole.
-    monkeypatch.setattr("pckid.matching.cluster_some", lambda *_: before)
+    monkeypatch.setattr("pckid.matching.label_resamples", lambda *how: [before] * len(how[-1]))
     assert [each.by_chance for each in _judge_chance(old, X, *told)] == [True, False]
 
 
@@ -203,7 +203,8 @@ def test_clusters_that_are_there_but_were_never_sure_are_shaky():
 def test_a_lost_cluster_goes_where_a_quarter_of_its_rows_does(old, monkeypatch, n_rows, by_chance):
     before, now = np.repeat([0, 1], [40, 60]), np.repeat([0, 1], [n_rows, 100 - n_rows])
     # Resamples show the later cluster that most rows are in, not the other.
-    monkeypatch.setattr("pckid.matching.cluster_some", lambda *_: np.zeros(100, dtype=int))
+    again = [np.zeros(100, dtype=int)]
+    monkeypatch.setattr("pckid.matching.label_resamples", lambda *how: again * len(how[-1]))
     told = [ClusterChange("vanished", (0,), ())], [(1, 1)], (before, now)
     flows, shaky = cross_count(before, now, 2, 2), np.zeros(2, dtype=bool)
     found = _judge_chance(old, draw(1, [40, 60, 0]), *told, flows, shaky)

@@ -186,7 +186,7 @@ class TestComparisonWithNullTables:
         """Tables (n_rows, n_features) that were compared; the p-value of all is in `p_value`."""
         found = SimpleNamespace(tables=[], p_value=0.0)
 
-        def compare(values, *how, max_null):
+        def compare(values, *how, **more):
             found.tables.append(values)
             return SimpleNamespace(is_endless=False, p_value=found.p_value)
 

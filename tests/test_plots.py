@@ -1,5 +1,7 @@
 """Displays compute without matplotlib and draw with it."""
 
+import re
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -7,7 +9,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from pckid import PCKID, assess, compare_outcomes, load, plots, save
+from pckid import PCKID, assess, compare_outcomes, load, plots, report, save
 from pckid.describe.layout import map_coordinates
 from pckid.describe.rows import sample_by_cluster, to_matrix
 from pckid.series import from_array
@@ -29,6 +31,7 @@ DISPLAYS = {
     "EmbeddingDisplay": False,
     "KernelDisplay": True,
     "MissingnessDisplay": True,
+    "HeatMapDisplay": True,
     "SpectrumDisplay": True,
     "LikenessDisplay": True,
     "ConfidenceDisplay": False,
@@ -307,3 +310,67 @@ def test_confidence_and_stability_are_those_of_the_model(model):
             kind.from_assessment(unknown)
     with pytest.raises(ValueError, match="There is no correlogram"):
         plots.CorrelogramDisplay.from_assessment(assessed)
+
+
+def test_a_heat_map_holds_the_columns_that_tell_with_gaps_left_open():
+    rng = np.random.default_rng(0)
+    labels = np.arange(61) % 3
+    table = rng.normal(size=(61, 5))
+    table[:, 1] += 9 * (labels == 2)
+    table[:, 3] += 9 * (labels == 0)
+    table[rng.random(table.shape) < 0.3] = np.nan
+    table[7] = np.nan
+    names = [f"column {j}" for j in range(5)]
+    X = pd.DataFrame(table, columns=names)
+    model = PCKID(3, n_inits=2, max_components=4, random_state=0)
+    with pytest.warns(match="no observed value"):
+        model.fit(X)
+    found = plots.HeatMapDisplay.from_estimator(model, X, max_columns=2, max_bands=9)
+    assert sorted(found.column_names) == ["column 1", "column 3"]
+    assert found.ends[-1] == 9
+    rows = [i for c in range(3) for i in range(61) if model.labels_[i] == c]
+    for name, drawn in zip(found.column_names, found.values, strict=True):
+        column = [X[name][i] for i in rows]
+        seen = [value for value in column if value == value]
+        mean = sum(seen) / len(seen)
+        spread = (sum((value - mean) ** 2 for value in seen) / len(seen)) ** 0.5
+        edges = [int(e) for e in np.linspace(0, 60, 10)]
+        for b in range(9):
+            cells = [(v - mean) / spread for v in column[edges[b] : edges[b + 1]] if v == v]
+            expected = sum(cells) / len(cells) if cells else np.nan
+            assert drawn[b] == pytest.approx(expected, nan_ok=True)
+    whole = plots.HeatMapDisplay.from_estimator(model, X, max_columns=2)
+    assert np.isnan(whole.values).sum() == X.loc[rows, whole.column_names].isna().sum().sum()
+    # Columns that are highest in the same cluster stand together.
+    means = [[X[n][model.labels_ == c].mean() for c in range(3)] for n in whole.column_names]
+    assert np.argmax(means, axis=1).tolist() == sorted(np.argmax(means, axis=1))
+    gaps = whole.panel().marks[0]
+    assert len(gaps.x0) == np.isnan(whole.values).sum()
+
+
+def test_rows_of_a_wide_table_are_drawn_by_two_factors():
+    rng = np.random.default_rng(0)
+    labels = np.arange(61) % 3
+    table = rng.normal(size=(61, 80))
+    table[:, :20] += np.where(labels == 1, 3, 0)[:, None]
+    table[:, 20:30] -= np.where(labels == 2, 3, 0)[:, None]
+    table[rng.random(table.shape) < 0.2] = np.nan
+    model = PCKID(3, n_factors=2, n_inits=2, max_components=4, random_state=0).fit(table)
+    found = plots.FactorScoresDisplay.from_estimator(model, table)
+    assert found.points.shape == (61, 2)
+    assert found.labels.tolist() == model.labels_.tolist()
+    assert found.points[:, 0].var() >= found.points[:, 1].var()
+    # What is named beside an axis goes with it, in the direction that is said.
+    for name, scores in zip(found.axis_names, found.points.T, strict=True):
+        told = re.findall(r"([+−]?) ?feature (\d+)", name)
+        assert len(told) == 3
+        for sign, column in told:
+            seen = ~np.isnan(table[:, int(column)])
+            r = np.corrcoef(table[seen, int(column)], scores[seen])[0, 1]
+            assert r * (-1 if sign == "−" else 1) > 0.4
+    page = report(model, table, assessment=False)
+    assert {"heat-map", "scores"} <= page.figures.keys()
+    assert page.html.count("The columns that tell most") == 1
+    narrow = PCKID(2, n_factors=None, n_inits=2, max_components=3, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="scored by 0 factors"):
+        plots.FactorScoresDisplay.from_estimator(narrow, X)

@@ -33,6 +33,7 @@ _FIRST_EXAMPLES = (
     "plot_mechanisms.py",
     "plot_digits_quadrants.py",
     "plot_clouds.py",
+    "plot_map.py",
     "plot_dask.py",
     "plot_svm.py",
     "plot_mixture.py",

@@ -1,5 +1,7 @@
 """What to measure next: the missing cells that would settle doubtful rows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from numbers import Real
@@ -20,6 +22,9 @@ from pckid.spectral.changed_cells import place_cell_by_cell
 from pckid.spectral.membership import DOUBTFUL
 
 MAX_ROWS = 2000  # cells are compared in so many doubtful rows, unless told otherwise
+# Of more cells a tenth of the draws tells which so many, or ten times as many as are asked for,
+# are compared by all draws.
+_MAX_COMPARED, _FIRST_SHARE = 1000, 0.1
 _MAX_LINES = 10
 
 
@@ -179,7 +184,8 @@ def next_cells(
     settled : float, default=0.8
         The confidence at which a row is settled. Rows of a lower one are doubtful.
     n_draws : int, default=20
-        How often the values are drawn.
+        How often the values are drawn. Of more than 1,000 cells, a tenth of the draws tells which
+        1,000 are worth the others, and what whole columns would settle.
     max_rows : int, default=2000
         Cells are compared in at most so many doubtful rows, drawn at random.
 
@@ -249,15 +255,22 @@ def rank_cells(
     rows = some_rows(open_rows, max_rows)
     draws = complete_rows(fitted.kernel, values[rows], 2 * n_draws) if len(rows) else iter(())
 
-    def reveal(cells: np.ndarray) -> _Revealed:
-        return _reveal(fitted, values[rows], cells, islice(draws, n_draws), settled, jobs)
+    def reveal(cells: np.ndarray, n_some: int) -> _Revealed:
+        return _reveal(fitted, values[rows], cells, islice(draws, n_some), settled, jobs)
 
-    every = reveal(np.argwhere(lacking[rows]))
-    chosen = reveal(_choose(every, chances[rows].max(axis=1), named.prices, n))
+    cells, most = np.argwhere(lacking[rows]), max(_MAX_COMPARED, 10 * n)
+    n_first = n_draws if len(cells) <= most else max(1, round(_FIRST_SHARE * n_draws))
+    every = compared = reveal(cells, n_first)
+    confidence = chances[rows].max(axis=1)
+    if n_first < n_draws:
+        best = every.take(_rank(every, confidence, named.prices)[:most])
+        more = reveal(best.cells, n_draws - n_first)
+        compared = _join(best, more, n_first / n_draws)
+    chosen = reveal(_choose(compared, confidence, named.prices, n), n_draws)
     columns = _rank_columns(every, lacking, len(open_rows) / max(len(rows), 1), named)
     at_random = _mean_by_row(every) * len(chosen.cells)
-    cells = _list_cells(chosen, rows, chances, named)
-    return NextCells(cells, columns, int(doubtful.sum()), len(open_rows), at_random)
+    listed = _list_cells(chosen, rows, chances, named)
+    return NextCells(listed, columns, int(doubtful.sum()), len(open_rows), at_random)
 
 
 class _Revealed(NamedTuple):
@@ -266,6 +279,16 @@ class _Revealed(NamedTuple):
     cells: np.ndarray  # (n_cells, 2), row and column
     confidence: np.ndarray  # (n_cells,), on average
     chance: np.ndarray  # (n_cells,), that the row is settled
+
+    def take(self, places: np.ndarray) -> _Revealed:
+        """Keep some of the cells (n_places,)."""
+        return _Revealed(self.cells[places], self.confidence[places], self.chance[places])
+
+
+def _join(first: _Revealed, more: _Revealed, share: float) -> _Revealed:
+    """Put together what two lots of draws say of the same cells, a share of the draws the first."""
+    confidence = share * first.confidence + (1 - share) * more.confidence
+    return _Revealed(first.cells, confidence, share * first.chance + (1 - share) * more.chance)
 
 
 def _reveal(
@@ -293,11 +316,16 @@ def _choose(revealed: _Revealed, confidence: np.ndarray, prices: np.ndarray, n: 
 
     Among equal ones, that which adds the most to the `confidence` (n_rows,) of its row.
     """
-    price = prices[revealed.cells[:, 1]]
-    gain = revealed.confidence - confidence[revealed.cells[:, 0]]
-    ranked = revealed.cells[np.lexsort((-gain / price, -revealed.chance / price))]
+    ranked = revealed.cells[_rank(revealed, confidence, prices)]
     _, best = np.unique(ranked[:, 0], return_index=True)
     return ranked[np.sort(best)[:n]]
+
+
+def _rank(revealed: _Revealed, confidence: np.ndarray, prices: np.ndarray) -> np.ndarray:
+    """Rank cells (n_cells,), that of the highest chance for its price first, as `_choose` does."""
+    price = prices[revealed.cells[:, 1]]
+    gain = revealed.confidence - confidence[revealed.cells[:, 0]]
+    return np.lexsort((-gain / price, -revealed.chance / price))
 
 
 def _list_cells(

@@ -12,13 +12,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.parallel import n_threads
+from pckid._utils.parallel import n_threads, threads_for_tables
 from pckid._utils.progress import JUDGING, REPEATING, part
 from pckid._utils.quantities import in_reach
 from pckid._utils.seeds import some_rows
 from pckid._utils.sklearn_compat import check_parameters
 from pckid.cubes import flatten
-from pckid.describe.missingness import find_followed_missingness, find_selected_columns
+from pckid.describe.missingness import (
+    find_followed_missingness,
+    find_missing_flags,
+    find_selected_columns,
+)
 from pckid.describe.rows import keeps_labels, own_labels, read_rows, to_matrix, used_columns
 from pckid.input.arrangement import Arrangement, split_arrangement
 from pckid.input.known import in_order_of
@@ -39,7 +43,7 @@ from pckid.significance.causes import Cause, find_causes
 from pckid.significance.coarser import CoarserGaps, Separation
 from pckid.significance.comparison import MIN_ROWS, rows_to_compare
 from pckid.significance.dependence import RowDependence, describe_dependence
-from pckid.significance.ensemble import cluster_some, of_fitted
+from pckid.significance.ensemble import label_resamples, of_fitted
 from pckid.significance.gaps import Gaps
 from pckid.significance.levels import (
     DOUBTFUL,
@@ -58,6 +62,9 @@ from pckid.spectral.membership import match_labels
 
 N_NULL: int | None = None  # null tables of a verdict: as many as a clear answer takes
 N_RESAMPLES = 20  # resamples of a verdict
+MAX_ROWS = 100_000  # of a larger table so many rows are judged
+# Whether rows that follow each other are alike, a larger table shows in stretches of its rows.
+_N_STRETCHES, _STRETCH = 20, 1000
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Assessment:
     n_clusters : int
         Of the model.
     n_rows : int
-        Rows that belong to a cluster.
+        Rows that belong to a cluster; of a table of more than 100,000, those that were judged.
     n_distinct : int
         How many of them differ.
     statistic : float
@@ -110,6 +117,9 @@ class Assessment:
     follows : list of str
         Columns whose missing cells the clusters follow: closely, more than by chance, and among
         rows of like values too.
+    flags : dict of str to str
+        Columns that only say whether the value of another is missing, and which other: clusters may
+        be of what was measured, not of what was found.
     selected : list of str
         Columns whose cells are missing depending on the values of other columns.
     causes : list of Cause
@@ -164,6 +174,7 @@ class Assessment:
     small: list[int] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
+    flags: dict[str, str] = field(default_factory=dict)
     selected: list[str] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -292,10 +303,10 @@ def assess(
     estimator : fitted PCKID
         Whose clusters are assessed.
     X : array-like of shape (n_samples, n_features)
-        The table it was fitted on. For an estimator that keeps no
-        labels in memory, as `load` and a fit to a data set or Dask blocks give, a random sample
-        of its rows will do, such as 3,000; their labels are predicted, and `notes` says how many
-        rows were judged.
+        The table it was fitted on. Of more than 100,000 rows so many are drawn at random, and
+        `notes` says so. For an estimator that keeps no labels in memory, as `load` and a fit to a
+        data set or Dask blocks give, a random sample of its rows will do, such as 3,000; their
+        labels are predicted.
     groups : array-like of shape (n_samples,) or str, default=None
         Which rows belong together, such as the members of a household, the visits of a patient or
         the wells of a plate, as in `PCKID.fit`. They resemble each other without any cluster: rows
@@ -390,11 +401,14 @@ def assess_rows(
     Categories are numbers in these rows; weights (n_samples,) say how much each counts. Without an
     arrangement it is that of the fit.
     """
-    rows = np.flatnonzero(labels >= 0)
+    clustered = np.flatnonzero(labels >= 0)
+    rows = some_rows(clustered, MAX_ROWS)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
     n_filled = estimator.state_.n_filled
-    whole = keeps_labels(estimator) or n_rows == n_filled
-    n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
+    has_all = keeps_labels(estimator) or len(clustered) == n_filled
+    whole = has_all and n_rows == len(clustered)
+    some, of_some = values[rows], labels[rows]
+    n_distinct = len(np.unique(np.nan_to_num(some, nan=np.inf), axis=0))
     evidence: dict[str, Any] = {}
     own = getattr(estimator, "choice_", None)
     if arrangement is not None:
@@ -411,8 +425,10 @@ def assess_rows(
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
-        logs = logs_as_scaled(values, estimator.state_.kernel.scaling)
-        table = _Rows(logs, labels, rows, arrangement, weights)
+        logs = logs_as_scaled(some, estimator.state_.kernel.scaling)
+        placed = None if arrangement is None else arrangement.take(rows)
+        of_rows = None if weights is None else weights[rows]
+        table = _Rows(logs, of_some, rows, len(labels), placed, of_rows)
         how = int(seed), n_threads(n_jobs), levels, n_runs or estimator.n_runs
         effort = _Effort(n_null, n_resamples, *how)
         with ignore_warnings():  # the model's own fit has raised them
@@ -420,7 +436,10 @@ def assess_rows(
     if estimator.state_.kernel.scaling.factors is not None:
         levels = levels.in_wide_tables()
     groups = None if arrangement is None else arrangement.together
-    in_order = arrangement is None and whole
+    alike = 0.0
+    if arrangement is None and has_all:
+        in_order = _draw_stretches(clustered)
+        alike = _find_alike(estimator, values[in_order], labels[in_order])
     return Assessment(
         n_clusters=n_clusters,
         n_rows=n_rows,
@@ -429,11 +448,26 @@ def assess_rows(
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
         n_together=None if groups is None else len(np.unique(groups[rows])),
-        alike_in_order=_find_alike(estimator, values[rows], labels[rows]) if in_order else 0.0,
+        alike_in_order=alike,
         levels=levels,
-        **find_caveats(estimator, values, labels, whole=whole),
+        small=_list_small(labels) if has_all else [],
+        **find_caveats(estimator, some, of_some, whole=whole),
         **evidence,
     )
+
+
+def _list_small(labels: np.ndarray) -> list[int]:
+    """List the clusters of labels (n_samples,) that have too few rows to describe a group."""
+    sizes = np.bincount(labels[labels >= 0], minlength=1)
+    return np.flatnonzero(sizes < FEW_ROWS).tolist()
+
+
+def _draw_stretches(rows: np.ndarray) -> np.ndarray:
+    """Draw rows of a large table (n_rows,) in stretches that follow each other, evenly spread."""
+    if len(rows) <= MAX_ROWS:
+        return rows
+    starts = np.linspace(0, len(rows) - _STRETCH, _N_STRETCHES).astype(np.int64)
+    return rows[(starts[:, None] + np.arange(_STRETCH)).ravel()]
 
 
 def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float:
@@ -443,17 +477,23 @@ def _find_alike(estimator: Any, values: np.ndarray, labels: np.ndarray) -> float
 
 
 class _Rows(NamedTuple):
-    """The rows whose clusters are assessed."""
+    """The rows whose clusters are assessed: all that have one, or some of a large table."""
 
-    values: np.ndarray  # (n_samples, n_features), categories as numbers, logarithms taken
-    labels: np.ndarray  # (n_samples,), negative for a row without a cluster
-    clustered: np.ndarray  # (n_clustered,), those with one
-    arrangement: Arrangement | None  # of all rows
-    weights: np.ndarray | None  # (n_samples,), how much each counts
+    values: np.ndarray  # (n_rows, n_features), categories as numbers, logarithms taken
+    labels: np.ndarray  # (n_rows,)
+    numbers: np.ndarray  # (n_rows,), which rows of the table they are
+    n_samples: int  # rows of the table
+    arrangement: Arrangement | None  # of these rows
+    weights: np.ndarray | None  # (n_rows,), how much each counts
+
+    @property
+    def every(self) -> np.ndarray:
+        """Count the rows (n_rows,), from 0."""
+        return np.arange(len(self.labels))
 
     def draw_compared(self, seed: int) -> np.ndarray:
-        """Draw the clustered rows that are compared: those with a position, by their weights."""
-        rows = self.clustered
+        """Draw the rows that are compared: those with a position, by their weights."""
+        rows = self.every
         if self.arrangement is not None:
             rows = rows[self.arrangement.are_known[rows]]
         if self.weights is not None:
@@ -523,7 +563,7 @@ def _gather_evidence(
     }
     if n_clusters == 1:
         return found
-    judged = some_rows(table.clustered, MAX_JUDGED, seed)
+    judged = some_rows(table.every, MAX_JUDGED, seed)
     of_clusters = None if separation is None else separation.groups
     found["moved"] = _count_moved(estimator, table, judged, of_clusters, jobs)
     if effort.n_resamples == 0 or len(judged) < 4 * n_clusters:
@@ -581,7 +621,7 @@ def _find_again(
     """
     values, labels = table.values[judged], table.labels[judged]
     n_clusters = len(estimator.cluster_centers_)
-    labels_of = partial(cluster_some, of_fitted(estimator), values, n_clusters)
+    labels_of = partial(label_resamples, of_fitted(estimator), values, n_clusters)
     together = None
     if table.arrangement is not None:
         block, pace = (0.0, 1.0) if dependence is None else (dependence.reach, dependence.pace)
@@ -591,11 +631,12 @@ def _find_again(
     repeats = None if together is not None else find_repeats(values[:, used_columns(estimator)])
     if repeats is not None:
         together = repeats
-    how = effort.n_resamples, effort.seed, effort.jobs, together
+    shape = effort.n_resamples, len(judged), values.shape[1]
+    how = effort.n_resamples, effort.seed, threads_for_tables(*shape, effort.jobs), together
     resamples = resample_clusters(labels_of, len(judged), (len(judged) + 1) // 2, *how)
     stability = measure_stability(labels, resamples, n_clusters)
-    rows = np.full(len(table.labels), np.nan)
-    rows[judged] = stability.rows
+    rows = np.full(table.n_samples, np.nan)
+    rows[table.numbers[judged]] = stability.rows
     return {
         "row_stability": rows,
         "cluster_stability": stability.clusters,
@@ -617,7 +658,8 @@ def _count_moved(
     if groups is None or not groups.any() or not getattr(estimator, "known_groups_", None):
         return 0
     if keeps_labels(estimator):
-        rows = np.setdiff1d(rows, [conflict.row for conflict in estimator.known_conflicts_])
+        conflicts = [conflict.row for conflict in estimator.known_conflicts_]
+        rows = rows[~np.isin(table.numbers[rows], conflicts)]
     k = len(estimator.cluster_centers_)
     free = _cluster_again(estimator, table.values[rows], [k], jobs)[0]
     with_known = table.labels[rows]
@@ -639,13 +681,12 @@ def _cluster_again(
 def find_caveats(
     estimator: Any, values: np.ndarray, labels: np.ndarray, *, whole: bool = True
 ) -> dict[str, Any]:
-    """Find small clusters, codes for missing values, and columns whose missing cells matter.
+    """Find codes for missing values, and columns whose missing cells matter.
 
     Rows (n_samples, n_features) and labels (n_samples,) are those of the `whole` table, or of a
-    sample, which tells no small clusters. The result has fields of `Assessment`.
+    sample. The result has fields of `Assessment`.
     """
     used, categorical = used_columns(estimator), unordered_mask(estimator)
-    sizes = np.bincount(labels[labels >= 0], minlength=1)
     found, codes = find_codes(values, used[~categorical[used]]), []
     if found:
         clause = describe_codes(found, lambda j: column_name(estimator, j))
@@ -656,14 +697,18 @@ def find_caveats(
         ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
+    flags = find_missing_flags(values[some_rows(np.arange(len(values)), MAX_JUDGED)][:, used])
     numbers = used[~categorical[used]]
     selected = find_selected_columns(values[labels >= 0][:, numbers])
     causes = find_causes(values[some_rows(np.flatnonzero(labels >= 0), MAX_JUDGED)][:, numbers])
     names = [column_name(estimator, j) for j in numbers]
     return {
-        "small": np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else [],
         "codes": codes,
         "follows": [column_name(estimator, used[j]) for j in followed],
+        "flags": {
+            column_name(estimator, used[j]): column_name(estimator, used[i])
+            for j, i in flags.items()
+        },
         "selected": [names[j] for j in selected],
         "causes": [Cause(kind, tuple(names[j] for j in some)) for kind, some in causes],
     }

@@ -1,6 +1,6 @@
 """The leading axis of a table: how its rows differ, whether or not they fall into groups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,9 @@ def find_axis(estimator: Any, X: Any) -> LeadingAxis:
     parts = np.full(len(labels), -1)
     parts[rows] = np.minimum((positions[rows] * n_parts).astype(int), n_parts - 1)
     profile = make_profile(estimator, values, parts, titles=_TITLES[n_parts])
-    return LeadingAxis(positions, columns, profile)
+    # Parts of an axis are no clusters, whose signs they would have.
+    heads = [replace(head, sign=-1) for head in profile.clusters]
+    return LeadingAxis(positions, columns, replace(profile, clusters=heads))
 
 
 def _find_coordinates(estimator: Any, values: np.ndarray) -> np.ndarray:

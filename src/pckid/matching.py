@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import asarray_like, take_along, to_numpy
 from pckid._utils.markup import html_table, text_table
-from pckid._utils.parallel import n_threads
+from pckid._utils.parallel import n_threads, threads_for_tables
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words
 from pckid.blocks import blocked
@@ -23,7 +23,7 @@ from pckid.input.columns import as_frame
 from pckid.input.table import logs_as_scaled
 from pckid.input.validation import validate_table
 from pckid.input.warnings import ShiftedRowsWarning, ignore_warnings
-from pckid.significance.ensemble import cluster_some, of_fitted
+from pckid.significance.ensemble import label_resamples, of_fitted
 from pckid.significance.new_rows import compare_rows
 from pckid.significance.stability import resample_clusters
 from pckid.spectral.clustering import ClusteredSample
@@ -417,9 +417,10 @@ def _judge_chance(
     rows = some_rows(clustered, MAX_ROWS)
     values = to_numpy(validate_table(estimator, X, reset=False))[rows].astype(np.float64)
     values = logs_as_scaled(values, estimator.state_.kernel.scaling)
-    labels_of = partial(cluster_some, of_fitted(estimator), values, k_now)
+    labels_of = partial(label_resamples, of_fitted(estimator), values, k_now)
     third = max(len(values) // 3, min(len(values), 2 * k_now))
-    jobs = n_threads(estimator.n_jobs)
+    n_rows, n_columns = values.shape
+    jobs = threads_for_tables(N_RESAMPLES, n_rows, n_columns, n_threads(estimator.n_jobs))
     with ignore_warnings():  # the fit itself has raised them
         again = resample_clusters(labels_of, len(values), third, N_RESAMPLES, 0, jobs)
 

@@ -41,9 +41,10 @@ from pckid.significance.comparison import (
     compare_with_null_tables,
     rows_to_compare,
 )
-from pckid.significance.ensemble import SmallEnsembles, small_kernel
+from pckid.significance.ensemble import SmallEnsembles, small_kernels
 from pckid.significance.gaps import find_gaps
 from pckid.significance.levels import LEVELS, Levels
+from pckid.significance.null_tables import NullModels
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units, near_one
 from pckid.spectral.clustering import cluster_points
@@ -123,6 +124,7 @@ def choose_or_none(
     levels: Levels = LEVELS,
     *,
     max_null: int = MAX_NULL,
+    null_models: NullModels | None = None,
     grows: bool = False,
     hearer: Hearer = NOBODY,
 ) -> tuple[Choice, Training, FitInput, Training]:
@@ -170,7 +172,7 @@ def choose_or_none(
         if compared is None:
             samples = drawn.sample, whole.sample
             how_many = n_null, levels, max_null
-            compared = _compare_sample(small, choice, samples, jobs, *how_many)
+            compared = _compare_sample(small, choice, samples, jobs, *how_many, null_models)
         choice = choice._replace(compared=compared)
         if compared is not None and (compared.p_value > levels.structure or compared.is_endless):
             return choice._replace(n_clusters=1, ignored=()), all_columns, whole, all_columns
@@ -206,6 +208,7 @@ def _compare_sample(
     n_null: int | None,
     levels: Levels,
     max_null: int,
+    null_models: NullModels | None,
 ) -> Comparison | None:
     """Compare the sample of a fit with tables without groups; None where it is too small.
 
@@ -231,11 +234,13 @@ def _compare_sample(
     values = logs_as_scaled(values, sample.scaling)
     judged = find_judged(small, sample.scaling, values, normal=True)
     values, _ = in_reach(judged.values)
-    kernel_of = partial(small_kernel, judged.small)
-    how = judged.categorical, kernel_of, sample.entropy, jobs
+    kernels_of = partial(small_kernels, judged.small)
+    how = judged.categorical, kernels_of, sample.entropy, jobs
     with ignore_warnings():  # of the table itself they were raised
         more = n_null, levels.structure, arrangement
-        return compare_with_null_tables(values, *how, *more, max_null=max_null)
+        return compare_with_null_tables(
+            values, *how, *more, max_null=max_null, null_models=null_models
+        )
 
 
 def choose_by_kernel(

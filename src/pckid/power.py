@@ -18,7 +18,7 @@ from pckid.input.warnings import ignore_warnings
 from pckid.say.way_on import write_power
 from pckid.significance.by_scores import find_judged
 from pckid.significance.comparison import MIN_ROWS, rows_to_compare
-from pckid.significance.ensemble import of_fitted, small_kernel
+from pckid.significance.ensemble import of_fitted, small_kernels
 from pckid.significance.levels import LEVELS, Levels
 from pckid.significance.power import N_FOUND, N_TABLES, search_distances
 
@@ -35,11 +35,14 @@ class Power:
     n_found : ndarray of shape (n_tried,)
         In how many of `n_tables` simulated tables such groups were found.
     n_tables : int
+    with_positions : bool
+        Whether the fit was given positions or groups, for which the simulation does not allow.
     """
 
     distances: np.ndarray
     n_found: np.ndarray
     n_tables: int = N_TABLES
+    with_positions: bool = False
 
     @property
     def least(self) -> float | None:
@@ -120,7 +123,9 @@ def find_power(
         judged = find_judged(of_fitted(estimator), scaling, logs, normal=True)
         table, _ = in_reach(judged.values)
         how = int(seed), n_threads(n_jobs), levels.structure
-        kernel_of = partial(small_kernel, judged.small)
-        found = search_distances(table, judged.categorical, kernel_of, *how)
+        kernels_of = partial(small_kernels, judged.small)
+        found = search_distances(table, judged.categorical, kernels_of, *how)
     places = sorted(found)
-    return Power(np.array(places), np.array([found[place] for place in places]))
+    n_found = np.array([found[place] for place in places])
+    told = estimator.state_.arrangement is not None
+    return Power(np.array(places), n_found, with_positions=told)

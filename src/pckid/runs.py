@@ -8,7 +8,7 @@ least six of seven come to. `docs/guide/choosing-k.md` tells how often seeds the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import asarray_like, is_host, take_along, to_numpy
+from pckid._utils.parallel import threads_for_tables
 from pckid._utils.progress import NOBODY, Hearer, part, parts
 from pckid._utils.seeds import Stream, generator, seed_of_run, some_rows
 from pckid.ensemble.training import FitInput, Training
@@ -29,11 +30,11 @@ from pckid.significance.by_scores import Judged, find_judged
 from pckid.significance.coarser import Divide, Separation, find_coarser_gaps
 from pckid.significance.comparison import MAX_NULL, rows_to_compare
 from pckid.significance.dependence import describe_dependence
-from pckid.significance.ensemble import SmallEnsembles, cluster_some, draw_matrix, of_fit
+from pckid.significance.ensemble import Resample, SmallEnsembles, cluster_parts, draw_matrix, of_fit
 from pckid.significance.gaps import find_gaps
 from pckid.significance.levels import LEVELS, MAX_JUDGED, Levels, find_answer
 from pckid.significance.null_gaps import find_null_gaps
-from pckid.significance.null_tables import find_dependence, fit_null_model
+from pckid.significance.null_tables import NullModels, find_dependence, fit_null_model
 from pckid.significance.units import find_units, near_one
 from pckid.spectral.clustering import cluster_by_numbers, recluster
 from pckid.spectral.settings import ClusterSettings
@@ -52,6 +53,7 @@ class DecisionPlan(NamedTuple):
     n_inits: int | None = None
     levels: Levels = LEVELS
     grows: bool = False  # whether the ensemble grows until its halves choose one number
+    null_models: NullModels | None = None  # that the runs share
 
 
 class Decision(NamedTuple):
@@ -117,7 +119,7 @@ def decide_by_runs(
     """
     jobs, small = settings.jobs, of_fit(drawn, settings)
     if n_runs > 1:
-        plan = plan._replace(max_null=MAX_NULL_OF_RUN)
+        plan = plan._replace(max_null=MAX_NULL_OF_RUN, null_models=NullModels())
     quiet = settings
 
     def decide_one(number: int, own_part: Any) -> Decision:
@@ -126,10 +128,12 @@ def decide_by_runs(
                 return decide(drawn, quiet, small, number, plan)
             return decide(drawn, settings, small, number, plan, hearer, gaps_of)
 
-    at_once = jobs if is_host(drawn.sample.table.values) else 1
+    n_rows, n_columns = drawn.sample.X.shape
     found: list[Decision] = []
     while n_further := count_further([each.run.answer for each in found], n_runs):
         numbers = range(len(found), len(found) + n_further)
+        at_once = threads_for_tables(n_further, min(n_rows, MAX_COMPARED), n_columns, jobs)
+        at_once = at_once if is_host(drawn.sample.table.values) else 1
         quiet = settings.replace(n_jobs=max(1, jobs // min(at_once, n_further)))
         # Others are seldom needed.
         each_part = parts(0.9, n_further)
@@ -176,7 +180,10 @@ def decide(
     how = plan.max_clusters, plan.n_null, plan.n_inits, levels
     if drawn.sample.scaling.factors is not None:
         levels = levels.in_wide_tables()
-    more: dict[str, Any] = {"max_null": plan.max_null, "grows": plan.grows, "hearer": hearer}
+    more: dict[str, Any] = {
+        name: getattr(plan, name) for name in ("max_null", "null_models", "grows")
+    }
+    more["hearer"] = hearer
     with part(0.8):
         choice, training, drawn, whole = choose_or_none(drawn, settings, small, *how, **more)
     by, k = (training, choice.n_clusters) if given is None else (whole, given)
@@ -311,9 +318,11 @@ def find_gaps_between(
     if dependence is None:
         return Separation(find_gaps(find_units(X, categorical), labels, *how))
 
-    def cluster_table(drawn: np.ndarray, seed: int) -> np.ndarray:
-        return cluster_some(judged.small, drawn, n_clusters, np.arange(len(drawn)), seed)
+    def cluster_tables(tables: Sequence[np.ndarray], seeds: Sequence[int]) -> Iterable[np.ndarray]:
+        every = np.arange(len(tables[0]))
+        parts = [Resample(X, every, seed) for X, seed in zip(tables, seeds, strict=True)]
+        return cluster_parts(judged.small, n_clusters, parts)
 
-    null = find_null_gaps(model, dependence, categorical, cluster_table, n_clusters, seed, jobs)
+    null = find_null_gaps(model, dependence, categorical, cluster_tables, n_clusters, seed, jobs)
     units = find_units(X[dependence.rows], categorical)
     return Separation(find_gaps(units, labels[dependence.rows], *how, null))

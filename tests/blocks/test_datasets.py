@@ -16,6 +16,7 @@ import pytest
 from pckid import PCKID, SentinelWarning, UnseenCategoryWarning, write_labels
 from pckid.blocks import blocked, datasets
 from pckid.blocks.datasets import DatasetRows
+from pckid.input.cells import MissingMarks
 
 SMALL = {"n_inits": 2, "max_components": 4, "max_samples": 1.0, "random_state": 0}
 
@@ -198,7 +199,10 @@ def test_known_groups_are_a_column_or_an_array(dataset, table, tmp_path, by_colu
 
 
 def test_codes_for_missing_are_those_given(dataset):
-    rows = DatasetRows(dataset, columns=["id", "town"], missing=["3", "ely"])
+    missing = MissingMarks(frozenset(["3", "ely"]), (3.0,))
+    rows = DatasetRows(
+        dataset, columns=["id", "town"], missing=dict.fromkeys(["id", "town"], missing)
+    )
     X = np.concatenate([batch.X for batch in rows.batches()])
     assert np.flatnonzero(np.isnan(X[:, 0])).tolist() == [3]
     assert rows.categories == {1: []}

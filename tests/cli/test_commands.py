@@ -22,6 +22,7 @@ from pckid.frontends.cli.commands import cluster
 from pckid.frontends.cli.commands import pckid as shell
 from pckid.frontends.cli.options import HEADINGS
 from pckid.frontends.options import (
+    OF_KINDS,
     OPTIONS,
     CaseOptions,
     ColumnOptions,
@@ -302,13 +303,6 @@ def test_examples_of_the_help_run(pckid, example_files):
         assert result.code == 0, (line, result.err)
 
 
-def test_options_that_are_parameters_are_written_as_they_are_typed():
-    options = [o for o in cluster.params if o.name in package.PCKID().get_params()]
-    assert len(options) == 4
-    for option in options:
-        assert as_argument(option.name) in option.opts
-
-
 def test_shell_and_python_take_the_options_of_one_table():
     shell = {option.name: option for option in cluster.params}
     assert OPTIONS.keys() - shell.keys() == {"missing_columns"}
@@ -320,7 +314,7 @@ def test_shell_and_python_take_the_options_of_one_table():
     reading, columns = pick_options(given)
     assert (reading, columns) == (ReadOptions(), ColumnOptions())
     taken = signature(package.read_table).parameters
-    aside = {"row_names", "labels", "known", "weights", "missing_columns", "count"}
+    aside = {"row_names", "labels", "known", "weights", "missing_columns", *OF_KINDS}
     aside |= {each.name for each in fields(CaseOptions)} - {"keep"}
     assert OPTIONS.keys() - taken.keys() == aside
     assert {name: taken[name].default for name in OPTIONS.keys() - aside} == {

@@ -34,6 +34,12 @@ def test_kinds_reach_the_model_and_the_command_in_the_report(pckid, table, tmp_p
     assert (tmp_path / "p.csv").read_text() == (tmp_path / "o.csv").read_text()
 
 
+def test_counts_of_rows_in_batches_are_named_in_one_option(pckid, table, tmp_path):
+    asked = ["--count", "visits,", "--stream", "--no-assess"]
+    assert pckid("cluster", "t.csv", "-k", 2, *asked, "--save", "m", "-o", "o.csv").code == 0
+    assert load(tmp_path / "m").count_columns == ["visits"]
+
+
 @pytest.mark.parametrize(
     ("asked", "option"),
     [
@@ -41,6 +47,7 @@ def test_kinds_reach_the_model_and_the_command_in_the_report(pckid, table, tmp_p
         (["--ordinal", "pain=low<low"], "--ordinal"),
         (["--ordinal", "pain=low<top"], "--ordinal"),
         (["--count", "visit"], "--count"),
+        (["--count", "visit", "--stream"], "--count"),
     ],
 )
 def test_what_cannot_be_taken_so_is_wrong_use(pckid, table, asked, option):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from pckid._utils.arrays import to_numpy
 from pckid.columns import kinds
 from pckid.columns.base import CategoryKind, Draws, Kind, NumberKind, Numbers
 from pckid.ensemble.imputation import complete_rows
+from pckid.ensemble.settings import EnsembleParameters
+from pckid.frontends.cli.commands import cluster
 from pckid.input.table import StandardisedRows, standardise
 from pckid.mixture import em, product
 
@@ -275,6 +278,17 @@ def test_every_kind_has_a_case():
     lacking = {kind.name for kind in kinds.KINDS} - set(CASES)
     assert not lacking, f"Write a Case here for the kinds {sorted(lacking)}: how it is drawn, loops"
     assert set(CASES) <= {kind.name for kind in kinds.KINDS}
+
+
+@pytest.mark.parametrize("kind", [each for each in kinds.KINDS if each.parameter])
+def test_a_kind_can_be_asked_for_in_python_and_in_the_shell(kind):
+    declared = {each.name for each in fields(EnsembleParameters)}
+    assert kind.parameter in declared, f"Declare {kind.parameter} in ensemble/settings.py"
+    options = {option.name for option in cluster.params}
+    told = f"Describe an option with parameter={kind.parameter!r} in ColumnOptions"
+    assert {kind.parameter, kind.parameter.removesuffix("_columns")} & options, (
+        f"{told} of frontends/options.py"
+    )
 
 
 @pytest.mark.parametrize("base", [NumberKind, CategoryKind])

@@ -13,7 +13,6 @@ from pckid.describe.clusters import (
 )
 from pckid.describe.columns import missing_patterns, observed_bands, summarise_column
 from pckid.describe.missingness import missingness_links
-from pckid.frontends.questions.may_name_the_rows import looks_like_identifier
 from pckid.frontends.questions.outlier import find_outlier
 
 
@@ -42,22 +41,6 @@ def test_bands_keep_the_share_observed(observed, max_bands):
     assert len(bands) == min(max_bands, len(observed))
     if len(observed) % len(bands) == 0:
         np.testing.assert_allclose(bands.mean(axis=0), observed.mean(axis=0))
-
-
-def test_row_numbers():
-    assert looks_like_identifier(np.arange(5.0))
-    assert looks_like_identifier(np.arange(1.0, 5.0))
-    assert not looks_like_identifier(np.array([0.0, 2.0, 4.0]))
-    assert not looks_like_identifier(np.array([1.0, np.nan, 3.0]))
-
-
-def test_numbers_of_their_own_name_rows():
-    numbers = np.random.default_rng(0).permutation(10_000)[:60] + 132_000.0
-    assert looks_like_identifier(numbers)
-    assert not looks_like_identifier(numbers[:40])  # few rows differ by chance
-    assert not looks_like_identifier(numbers + 0.5)
-    assert not looks_like_identifier(np.append(numbers, numbers[0]))
-    assert not looks_like_identifier(np.append(numbers, np.nan))
 
 
 def test_distinguishing_features_count_pairs(rng):

@@ -7,6 +7,7 @@ import pytest
 
 from pckid.describe.missingness import (
     find_followed_missingness,
+    find_missing_flags,
     missingness_links,
     stratified_strength,
 )
@@ -113,3 +114,17 @@ def test_nothing_is_followed_without_rows_or_clusters():
     values = np.full((4, 2), np.nan)
     assert find_followed_missingness(values, np.full(4, -1)).followed == []
     assert find_followed_missingness(values, np.zeros(4, dtype=int)).followed == []
+
+
+@pytest.mark.parametrize(("n_wrong", "found"), [(0, {0: 2}), (1, {0: 2}), (9, {})])
+@pytest.mark.parametrize("measured", [False, True])
+def test_a_column_that_is_the_missingness_of_another_is_a_flag(rng, n_wrong, found, measured):
+    X = rng.normal(size=(300, 4))
+    X[rng.random(300) < 0.4, 2] = np.nan
+    X[rng.random(300) < 0.2, 3] = np.nan
+    flag = np.isnan(X[:, 2]) != measured
+    flag[:n_wrong] = ~flag[:n_wrong]
+    X[:, 0] = np.where(flag, 5.0, 2.0)
+    assert find_missing_flags(X) == found
+    assert find_missing_flags(X[:, 1:]) == {}
+    assert find_missing_flags(X[:0]) == {}

@@ -25,7 +25,15 @@ from pckid.factors.scores import (
     standardised_indicators,
     unexplained,
 )
-from pckid.factors.selection import Gain, choose_fit, gains_of_paths, ranks_to_try, sizes_of_path
+from pckid.factors.selection import (
+    Gain,
+    choose_fit,
+    fewest_columns,
+    follow_path,
+    gains_of_paths,
+    ranks_to_try,
+    sizes_of_path,
+)
 
 R = 2
 
@@ -191,6 +199,17 @@ def test_paths_and_gains():
     some = [Gain(1, 10, 3.0, 1.0), Gain(2, 20, 1.0, 1.0)]
     assert choose_fit(some, least=2).n_columns == 20
     assert choose_fit(some, least=9).n_columns == 20
+
+
+@pytest.mark.parametrize("n_factors", [1, 2, 5, 8, 9, 12])
+def test_no_fit_has_more_parameters_than_its_columns_covariances(n_factors):
+    fewest = fewest_columns(n_factors)
+    assert [(d - n_factors) ** 2 >= d + n_factors for d in (fewest - 1, fewest)] == [False, True]
+    rng = np.random.default_rng(0)
+    cells = Cells(rng.normal(size=(50, 40)), np.ones((50, 40)), np.ones(50), np.ones(40))
+    levels = follow_path(cells, n_factors, first_scores(cells, n_factors))
+    assert len(levels[-1].columns) >= max(fewest, 10)
+    assert [len(level.columns) for level in levels[:2]] == [40, 20]
 
 
 def test_indicators_of_columns_missing_for_a_reason():

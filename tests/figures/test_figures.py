@@ -11,7 +11,7 @@ from PIL import Image
 
 from pckid.figures import draw
 from pckid.figures.colours import PALETTES, TINTS, style_sheet
-from pckid.figures.figure import Figure, Placed
+from pckid.figures.figure import Figure
 from pckid.figures.marks import (
     SIGNS,
     Area,
@@ -21,6 +21,7 @@ from pckid.figures.marks import (
     Line,
     Panel,
     Picture,
+    Placed,
     choose_ticks,
     cluster_dots,
     nice_axis,

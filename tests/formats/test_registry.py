@@ -87,9 +87,14 @@ def write_example(form, folder):
 @pytest.fixture(params=[each for each in FORMATS if each.written], ids=lambda form: form.name)
 def form(request):
     """Return a format that is written, if its library is there."""
-    if request.param.name == "duckdb":
-        pytest.importorskip("duckdb")
+    libraries = {"duckdb": "duckdb", "h5ad": "h5py"}
+    if request.param.name in libraries:
+        pytest.importorskip(libraries[request.param.name])
     return request.param
+
+
+ALL = ColumnOptions(columns=("x", "kind", "n"))
+"""Of AnnData, texts and new columns are about the rows."""
 
 
 def test_what_is_written_is_read_again(form, tmp_path):
@@ -97,7 +102,7 @@ def test_what_is_written_is_read_again(form, tmp_path):
     source = Source(path)
     assert format_of(source) == form
     for each in (path, Source("t", stored=Path(path).read_bytes())):
-        read = prepare(open_table(each))
+        read = prepare(open_table(each), ALL)
         assert read.names == ("x", "kind", "n")
         np.testing.assert_array_equal(read.X[:, 0], [1.5, np.nan, 3.0] * 9)
         assert read.texts["kind"] == ["a", None, 'ü"b,'] * 9

@@ -22,8 +22,9 @@ from pckid.frontends.formats.headers import find_header
 from pckid.frontends.formats.opening import open_table
 from pckid.frontends.formats.sources import Source
 from pckid.frontends.formats.table import name_row
-from pckid.frontends.options import ColumnOptions
+from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.frontends.preparing import prepare
+from pckid.frontends.questions import list_answers
 from pckid.frontends.wording import write_note
 
 FILES = Path(__file__).parents[1] / "tables" / "files"
@@ -41,6 +42,7 @@ EXPECTED = {
     "several-sheets.xlsx": REGIONS,
     "offset.xlsx": REGIONS,
     "notes-below.xlsx": REGIONS,
+    "hidden.xlsx": REGIONS,
     "group-headings.xlsx": {
         "region": ["North", "South"],
         "2023 spring": [1.5, 5.5],
@@ -553,6 +555,51 @@ def test_rows_below_the_names_are_left_out_of_each_sheet(tmp_path, n_rows):
     assert table.data["a"].to_pylist() == [str(i) for i in (*range(9), *range(100, 109))]
     assert name_row(table.parts, 1) == f"row {2 + n_rows} of sheet 'May'"
     assert name_row(table.parts, 10) == f"row {2 + n_rows} of sheet 'June'"
+
+
+def test_hidden_rows_and_columns_are_asked_about_and_left_out_if_so_wished(tmp_path):
+    path = str(tmp_path / "s.xlsx")
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("Data")
+        sheet.write_row(2, 1, ["a", "b", "c", "d"])
+        for i in range(30):
+            sheet.write_row(3 + i, 1, [i % 7 + 0.5, i / 4, i % 5 + 0.25, i % 3 + 0.1])
+        for row in (1, 5, 20, 90):  # two of the table, one above it and one below
+            sheet.set_row(row, None, None, {"hidden": True})
+        sheet.set_column(3, 4, None, None, {"hidden": True})
+        sheet.set_column(7, 16_383, None, None, {"hidden": True})
+    table = open_table(path)
+    assert [table.parts[0].numbers[i] for i in table.is_hidden.nonzero()[0]] == [6, 21]
+    assert table.hidden_columns == ("c", "d")
+    (doubt,) = (d for d in prepare(table).doubts if d.code == "hidden cells")
+    assert doubt.data == {"n_rows": 2, "columns": ["c", "d"]}
+    (_, stay), (_, fixes) = list_answers(doubt)
+    assert stay == ()
+    left = prepare(table.with_fixes(fixes), ColumnOptions().with_fixes(fixes))
+    assert list(left.names) == ["a", "b"]
+    kept = 4 * left.frame["b"].to_numpy()
+    assert kept.tolist() == [i for i in range(30) if i not in (2, 17)]
+    assert [d for d in left.doubts if d.code == "hidden cells"] == []
+    visible = open_table(path, ReadOptions(visible_rows=True))
+    assert list(visible.parts[0].numbers) == list(left.table.parts[0].numbers)
+
+
+def test_what_an_ods_hides_is_seen(tmp_path):
+    path, there = tmp_path / "s.ods", FILES / "title-rows.ods"
+    filtered = b'<table:table-row table:visibility="filter" table:number-rows-repeated="1">'
+    shut = b'<table:table-column/><table:table-column table:visibility="collapse"/>'
+
+    def hide(xml):
+        *before, south, west, east = xml.split(b"<table:table-row>")
+        xml = b"<table:table-row>".join(before) + filtered + south
+        xml = b"<table:table-row>".join([xml, west, east])
+        return xml.replace(b'table:name="Feuille1">', b'table:name="Feuille1">' + shut)
+
+    table = open_table(str(changed(there, path, "content.xml", hide)))
+    assert table.is_hidden.tolist() == [False, True, False, False]
+    assert table.hidden_columns == ("income",)
+    with pytest.raises(TableError, match=r"it is not a spreadsheet. No row is hidden."):
+        open_table(str(FILES / "japan.csv"), ReadOptions(visible_rows=True))
 
 
 def test_formulas_without_results_are_told_of(tmp_path):

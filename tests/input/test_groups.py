@@ -68,9 +68,9 @@ def test_labels_stay_and_confidence_falls():
 def test_halves_hold_whole_groups():
     groups, halves = np.repeat(np.arange(12), 5), []
 
-    def labels_of(rows, seed):
-        halves.append(rows)
-        return np.zeros(60, dtype=int)
+    def labels_of(drawn):
+        halves.extend(rows for rows, _ in drawn)
+        return [np.zeros(60, dtype=int)] * len(drawn)
 
     resample_clusters(labels_of, 60, 30, 7, 0, 1, groups=groups)
     for rows in halves:

@@ -5,13 +5,14 @@ import pytest
 from helpers import SMALL
 from scenes import BANDS, DATES, NAMES, as_integers, make_cube, make_scene, write_image
 
-from pckid import PCKID, maps, metrics
-from pckid.cubes.cube import read_cube
+from pckid import PCKID, assess, maps, metrics
+from pckid.cubes.cube import Cube, read_cube
 from pckid.exceptions import TableError
 from pckid.input import sample as pool
 from pckid.maps.clustering import fit_pixels, make_map
 from pckid.maps.pixels import draw_pixels
 from pckid.maps.placing import smooth_memberships
+from pckid.significance.levels import Answer
 
 xr = pytest.importorskip("xarray")
 pytest.importorskip("rioxarray")
@@ -98,6 +99,23 @@ def test_the_pixels_to_learn_from_are_those_of_a_table_in_memory(monkeypatch):
     assert np.array_equal(np.sort(whole.origin), rows * 60 + columns)
 
 
+@pytest.mark.parametrize("smooth", [1, 5])
+def test_windows_with_nothing_observed_are_not_read_again(monkeypatch, smooth):
+    flat = make_cube(SCENE).values.copy()
+    flat[..., 8:, 16:] = np.nan
+    cube = read_cube(make_cube(SCENE._replace(values=flat))).with_context(3)
+    model = PCKID(3, **SMALL)
+    sample = fit_pixels(model, cube, 8)
+    assert sample.empty == {(y, x, y + 8, min(x + 8, 30)) for y in (8, 16) for x in (16, 24)}
+    reads, read = [], Cube.read
+    monkeypatch.setattr(Cube, "read", lambda *window: reads.append(window) or read(*window))
+    spared, whole = (make_map(model, cube, smooth, 8, given) for given in (sample, None))
+    assert len(reads) == 8 + 12
+    assert spared.cluster.equals(whole.cluster)
+    assert spared.confidence.equals(whole.confidence)
+    assert (spared.pixels.scene.missing[8:, 16:] == 1).all()
+
+
 def test_memberships_are_averaged_over_the_pixels_around_that_were_seen(rng):
     chances, seen = rng.dirichlet([1, 1, 1], (6, 7)).transpose(2, 0, 1), rng.random((6, 7)) < 0.7
     smoothed = smooth_memberships(np.where(seen, chances, np.nan), seen, 3)
@@ -158,3 +176,19 @@ def test_one_band_and_a_part_without_values_make_maps():
     band = CUBE[0, :1].where(CUBE.x > CUBE.x[10])
     made = maps.cluster(band, 2, **SMALL).cluster
     assert ((made == -1) == band[0].isnull()).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fields", "is_endless"), [(3, True), (6, False)])
+def test_few_fields_cannot_be_judged_however_plain_they_are(fields, is_endless):
+    rng = np.random.default_rng(10)
+    kinds = rng.permutation(np.arange(fields**2) % 3).reshape(fields, fields)
+    truth = kinds.repeat(48 // fields, axis=0).repeat(48 // fields, axis=1)
+    level = np.array([[1, 4], [2, 8], [5, 3]])  # (kind, band)
+    values = level[truth].transpose(2, 0, 1) + rng.normal(0, 0.7, (2, 48, 48))
+    found = maps.cluster(xr.DataArray(values, dims=("band", "y", "x")), 3, random_state=0)
+    accuracy = metrics.clustering_accuracy(truth.ravel(), found.cluster.values.ravel())
+    assert accuracy > 0.95
+    judged = assess(found.model, found.pixels.frame, n_resamples=2, random_state=0)
+    assert judged.dependence.is_endless == is_endless
+    assert (judged.answer is Answer.UNKNOWN) == is_endless

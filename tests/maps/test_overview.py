@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from helpers import SMALL
-from scenes import make_cube, make_scene
+from scenes import cluster_scene, make_cube, make_scene
 
-from pckid import maps
+from pckid import PCKID
 from pckid.cubes.cube import read_cube
 from pckid.cubes.layers import Layer
 from pckid.maps import overview as module
@@ -19,14 +19,12 @@ SCENE = make_scene()
 
 @pytest.fixture(scope="module")
 def found():
-    return maps.cluster(make_cube(SCENE).rio.write_crs("EPSG:32633"), 3, **SMALL)
+    return cluster_scene()
 
 
 def test_an_overview_shows_every_so_manieth_pixel_and_counts_all(monkeypatch):
     monkeypatch.setattr(module, "MAX_SIDE", 9)
     cube = read_cube(make_cube(SCENE)).with_context(3)
-    from pckid import PCKID
-
     model, made = PCKID(3, **SMALL), []
     sample = fit_pixels(model, cube)
     for side in (7, 64):

@@ -7,7 +7,7 @@ import pytest
 from scenes import BANDS, DATES, NAMES, as_integers, make_cube, make_scene, write_image
 
 from pckid.exceptions import TableError
-from pckid.maps.sources import find_kind, open_cube
+from pckid.maps.sources import bound_cache, find_kind, open_cube
 
 rasterio = pytest.importorskip("rasterio")
 copying = pytest.importorskip("rasterio.shutil")
@@ -67,6 +67,14 @@ def test_folders_of_dates_and_of_bands(tmp_path):
         assert cube.names == NAMES
         assert {*cube.groups} == {*BANDS}
         same(cube)
+
+
+def test_a_word_in_the_names_of_file_and_band_is_said_once(tmp_path):
+    for date in DATES:
+        write_image(tmp_path / f"NDVI_{date}.tif", FLAT[:1], ["NDVI"])
+    write_image(tmp_path / "terrain.tif", FLAT[:2], ["height", "slope"])
+    told = [f"NDVI {date}" for date in DATES]
+    assert open_cube(tmp_path).names == ["terrain height", "terrain slope", *told]
 
 
 def test_dates_of_files_are_read_from_their_tags(tmp_path):
@@ -169,13 +177,32 @@ def test_a_missing_library_is_named(monkeypatch, tmp_path, module):
         open_cube(path)
 
 
-def test_a_file_of_40000_by_40000_is_read_by_windows(tmp_path):
-    path = tmp_path / "large.tif"
-    sizes = {"height": 40_000, "width": 40_000, "count": 1, "dtype": "uint8", "nodata": 0}
-    how = {"tiled": True, "sparse_ok": True, "compress": "deflate"}
+def write_sparse(path, height, width, count=1, **how):
+    """Write a file with 5 × 5 pixels near its lower left end, and nothing else."""
+    sizes = {"height": height, "width": width, "count": count, "dtype": "uint8", "nodata": 0}
+    how |= {"sparse_ok": True, "compress": "deflate"}
     with rasterio.open(path, "w", driver="GTiff", **sizes, **how) as file:
-        file.write(np.full((1, 5, 5), 3, np.uint8), window=((39_990, 39_995), (7, 12)))
-    cube = open_cube(path)
+        window = (height - 10, height - 5), (7, 12)
+        file.write(np.full((count, 5, 5), 3, np.uint8), window=window)
+    return path
+
+
+def test_a_file_of_40000_by_40000_is_read_by_windows(tmp_path):
+    cube = open_cube(write_sparse(tmp_path / "large.tif", 40_000, 40_000, tiled=True))
     assert cube.shape == (40_000, 40_000)
     found = cube.with_context(3).read(slice(39_900, 40_000), slice(0, 100))
     assert np.array_equal(np.argwhere(~np.isnan(found[1]))[[0, -1]], [[90, 7], [94, 11]])
+
+
+@pytest.mark.parametrize(
+    ("layout", "told", "cache"),
+    # Tiles are read by window. Of rows of pixels, those of a row of windows are kept: 70 of them,
+    # with 20 layers of one byte.
+    [({"tiled": True}, {}, "64"), ({"blockysize": 1}, {}, "140"),
+     ({"blockysize": 1}, {"GDAL_CACHEMAX": "7"}, "7")],
+)  # fmt: skip
+def test_the_cache_of_blocks_is_bounded(tmp_path, monkeypatch, layout, told, cache):
+    cube = open_cube(write_sparse(tmp_path / "wide.tif", 200, 100_000, count=20, **layout))
+    monkeypatch.setattr(os, "environ", dict(told))
+    bound_cache(cube.with_context(3), 64)
+    assert os.environ == {"GDAL_CACHEMAX": cache}

@@ -371,6 +371,24 @@ def test_nobody_is_shut_out(browser, page, width, dark):
     assert (sum(map(int, re.findall(r"\d+", grey))) < 200) == dark
 
 
+def test_twelve_clusters_and_long_answers_fit_the_page(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    own = np.arange(180) % 12
+    words = np.array(["not at all, never", "sometimes, perhaps", "always and gladly"])
+    X = pd.DataFrame(90 * rng.normal(size=(12, 4))[own] + rng.normal(size=(180, 4)))
+    X = X.rename(columns=str).assign(answer=words[own % 3])
+    for n, width in ((12, 1100), (3, 390)):
+        model = PCKID(n, n_inits=2, max_components=12, categorical_features=["answer"])
+        path = tmp_path / f"{n}.html"
+        pckid.report(model.set_params(random_state=0).fit(X), X, path, assessment=False)
+        browser.view(width)
+        open_report(browser, path)
+        across = "const box = document.querySelector('#profile .pckid-scroll');"
+        assert browser.run(f"{across} return box.scrollWidth - box.clientWidth") <= 0
+        assert browser.run("return document.documentElement.scrollWidth") <= width
+        assert browser.violations() == []
+
+
 def test_every_part_is_reached_by_keyboard(report):
     from selenium.webdriver import ActionChains
     from selenium.webdriver.common.keys import Keys

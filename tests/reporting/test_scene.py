@@ -6,11 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from browser import needs_browser, open_browser
-from helpers import SMALL
-from scenes import BANDS, DATES, make_cube, make_scene
+from scenes import BANDS, DATES, cluster_scene, make_scene
 
 import pckid
-from pckid import maps
 from pckid.cubes.layers import Layer
 from pckid.maps.overview import MAX_SIDE
 from pckid.reporting.scene import MAX_STEPS, scene_figures, season_table, shade
@@ -22,7 +20,7 @@ SCENE = make_scene()
 
 @pytest.fixture(scope="module")
 def found():
-    return maps.cluster(make_cube(SCENE).rio.write_crs("EPSG:32633"), 3, **SMALL)
+    return cluster_scene()
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from unsaid import watching
 
 from pckid.assessment import Assessment
+from pckid.say import methods
 from pckid.say.citation import BIBTEX, DOI
 from pckid.say.methods import MethodFacts, write_methods
 from pckid.significance.agreement import Run
@@ -53,7 +55,10 @@ CASES = {
 
 
 def test_paragraphs(golden):
-    golden("\n\n".join(f"{name}: {write_methods(*case)}" for name, case in CASES.items()))
+    with watching(methods) as unsaid:
+        written = {name: write_methods(*case) for name, case in CASES.items()}
+    golden("\n\n".join(f"{name}: {text}" for name, text in written.items()))
+    assert not unsaid, "CASES lacks one of which this is said:\n" + "\n".join(unsaid)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -125,7 +125,7 @@ def test_null_tables_are_drawn_until_the_answer_is_clear(monkeypatch, settled, n
     monkeypatch.setattr(comparison, "compare_structures", compare)
     monkeypatch.setattr(comparison, "measure_structure", lambda kernel: kernel)
     X = np.random.default_rng(4).normal(size=(30, 2))
-    how = np.zeros(2, dtype=bool), lambda table, seed: seed, 0
+    how = np.zeros(2, dtype=bool), lambda tables, seeds: seeds, 0
     compare_with_null_tables(X, *how, n_null=asked)
     assert sizes[-1] == (max(3, n_null // 3), n_null)
     assert len(sizes) == len(settled)
@@ -173,7 +173,7 @@ def test_the_level_decides_when_a_comparison_stops(monkeypatch):
     monkeypatch.setattr(comparison, "compare_structures", lambda own, null: found)
     monkeypatch.setattr(comparison, "measure_structure", lambda kernel: kernel)
     X = np.random.default_rng(4).normal(size=(30, 2))
-    how = np.zeros(2, dtype=bool), lambda table, seed: seed, 0
+    how = np.zeros(2, dtype=bool), lambda tables, seeds: seeds, 0
     compare_with_null_tables(X, *how)
     compare_with_null_tables(X, *how, level=0.2)
     assert levels == [LEVELS.structure, 0.2]
@@ -182,11 +182,11 @@ def test_the_level_decides_when_a_comparison_stops(monkeypatch):
 def test_long_tables_are_compared_by_other_rows_each_time():
     X, seen = np.random.default_rng(5).normal(size=(600, 2)), []
 
-    def kernel_of(table, seed):
-        seen.append(table)
-        return np.exp(-((table[:40, None] - table[:40]) ** 2).sum(axis=2))
+    def kernels_of(tables, seeds):
+        seen.extend(tables)
+        return (np.exp(-((x[:40, None] - x[:40]) ** 2).sum(axis=2)) for x in tables)
 
-    compare_with_null_tables(X, np.zeros(2, dtype=bool), kernel_of, 0, n_null=6)
+    compare_with_null_tables(X, np.zeros(2, dtype=bool), kernels_of, 0, n_null=6)
     assert {len(table) for table in seen} == {500}
     first, second = ({tuple(row) for row in table} for table in seen[:2])
     assert first != second
@@ -229,11 +229,11 @@ def test_small_tables_are_compared_by_more_starts(n_inits, shape, expected):
 def test_every_table_has_a_seed_of_its_own():
     seeds, X = [], np.random.default_rng(4).normal(size=(30, 2))
 
-    def kernel_of(table, seed):
-        seeds.append(seed)
-        return np.exp(-((table[:, None] - table) ** 2).sum(axis=2))
+    def kernels_of(tables, drawn):
+        seeds.extend(drawn)
+        return (np.exp(-((x[:, None] - x) ** 2).sum(axis=2)) for x in tables)
 
-    found = compare_with_null_tables(X, np.zeros(2, dtype=bool), kernel_of, 0, n_null=7)
+    found = compare_with_null_tables(X, np.zeros(2, dtype=bool), kernels_of, 0, n_null=7)
     assert len(found.null_statistics) == 7
     assert len(seeds) == len(set(seeds)) == 3 + 7
 
@@ -242,12 +242,12 @@ def test_of_wide_tables_some_columns_are_compared(monkeypatch):
     monkeypatch.setattr("pckid.significance.comparison.MAX_COLUMNS", 3)
     X, used = np.random.default_rng(5).normal(size=(30, 8)), set()
 
-    def kernel_of(table, seed):
-        used.add(tuple(np.flatnonzero(~np.isnan(table).all(axis=0))))
-        filled = np.nan_to_num(table)
-        return np.exp(-((filled[:, None] - filled) ** 2).sum(axis=2))
+    def kernels_of(tables, seeds):
+        used.update(tuple(np.flatnonzero(~np.isnan(x).all(axis=0))) for x in tables)
+        filled = map(np.nan_to_num, tables)
+        return (np.exp(-((x[:, None] - x) ** 2).sum(axis=2)) for x in filled)
 
-    compare_with_null_tables(X, np.zeros(8, dtype=bool), kernel_of, 0, n_null=5)
+    compare_with_null_tables(X, np.zeros(8, dtype=bool), kernels_of, 0, n_null=5)
     assert len(used) == 1
     assert len(used.pop()) == 3
     assert not np.isnan(X).any()

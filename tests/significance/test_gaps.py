@@ -1,11 +1,14 @@
 """Gaps between clusters: fewer rows between them than inside."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from pckid._utils.seeds import Stream, generator
 from pckid.significance import gaps
-from pckid.significance.gaps import find_gaps
+from pckid.significance.gaps import find_clearest_gap, find_gaps
 from pckid.significance.levels import Levels
 from pckid.significance.margins import dip
 from pckid.significance.placing import find_ties, place_between
@@ -102,11 +105,58 @@ def test_a_cluster_of_few_rows_joins_two_that_it_lies_between():
     found = []
     for seed in range(20):
         X = arc + 0.2 * np.random.default_rng(seed).normal(size=arc.shape)
-        found.append(find_gaps(units_of(X), labels, 0, with_valleys=False))
+        outer = labels != 1
+        found.append(find_clearest_gap(units_of(X[outer]), labels[outer] // 2, 0, 2))
         assert find_gaps(units_of(X), labels, 0).n_separated == 1
-    assert all(each.n_separated == 1 for each in found)
     # Of 400 seeds, two show no gap between the outer ones.
-    assert np.mean([each.p_values[0, 2] < 0.01 for each in found]) >= 0.9
+    assert np.mean(np.array(found) > norm.isf(0.01)) >= 0.9
+
+
+def four_clouds(distance, rng):
+    X = rng.normal(size=(240, 3))
+    labels = np.repeat(np.arange(4), 60)
+    X[:, 0] += distance * labels
+    return units_of(X), labels
+
+
+class TestNullGaps:
+    """What a table without groups shows, and what is compared with it."""
+
+    @pytest.fixture
+    def tested(self, monkeypatch):
+        pairs, own = [], gaps._test_pair
+
+        def note(ties, categorical, labels, a, b, *more, **given):
+            pairs.append((a, b))
+            return own(ties, categorical, labels, a, b, *more, **given)
+
+        monkeypatch.setattr(gaps, "_test_pair", note)
+        return pairs
+
+    def test_the_clearest_gap_is_that_of_all_pairs(self, rng):
+        units, labels = four_clouds(1.2, rng)
+        ties, each = find_ties(units), []
+        for a, b in combinations(range(4), 2):
+            rows, halves = np.isin(labels, [a, b]), generator(7, Stream.GAPS, a, b)
+            given = ties.take(np.flatnonzero(rows)), units.categorical, labels[rows] == b
+            each.append(gaps.find_gap_of_pair(*given, halves, with_valley=False))
+        found = find_clearest_gap(units, labels, 7, 4)
+        assert found == gaps.as_z(np.array(each)).max() < gaps._LARGEST
+
+    def test_no_pair_is_tested_after_one_as_clear_as_can_be(self, tested, rng):
+        assert find_clearest_gap(*four_clouds(30, rng), 0, 4) == gaps._LARGEST
+        assert tested == [(0, 3)]
+
+    def test_clusters_far_apart_need_no_test_of_their_own(self, tested, rng):
+        found = find_gaps(*four_clouds(30, rng), 0, null=np.zeros(19))
+        assert (found.n_separated, found.apart.sum()) == (4, 12)
+        assert tested == [(0, 1), (1, 2), (2, 3)]
+
+    def test_no_gap_is_clearer_than_the_clearest_of_null_tables(self, tested, rng):
+        found = find_gaps(*four_clouds(30, rng), 0, null=np.full(19, gaps._LARGEST))
+        assert (found.n_separated, found.apart.sum()) == (1, 0)
+        assert not np.isnan(found.p_values).any()
+        assert tested == [(0, 1), (1, 2), (2, 3)]
 
 
 def joined_clusters(positions, sizes, gaps_between):

@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from scipy.optimize import linear_sum_assignment
 
 from pckid.significance.margins import dip, fit_margin, gaussian_scores, unimodal
 from pckid.significance.null_tables import (
+    _MIN_PRICED,
     complete_scores,
     copula_correlations,
     denoise_correlations,
@@ -18,6 +20,7 @@ from pckid.significance.null_tables import (
     order_categories,
     pair_rows,
     pairwise_correlations,
+    prices,
     without_chance,
 )
 
@@ -404,3 +407,29 @@ def test_rows_are_paired_by_the_least_sum_of_squared_distances():
 
     best = min(itertools.permutations(range(6)), key=total)
     np.testing.assert_array_equal(pair_rows(rows, others), best)
+
+
+def test_many_rows_are_paired_as_well_by_prices():
+    rows, others = np.random.default_rng(14).normal(size=(2, _MIN_PRICED, 3)) * [3.0, 1.0, 0.3]
+    costs = ((rows[:, None] - others) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(pair_rows(rows, others), linear_sum_assignment(costs)[1])
+
+
+def test_prices_leave_less_to_be_found():
+    """With those of the best assignment, no pair would cost less than nothing, and n pairs that."""
+    rows, others = np.random.default_rng(15).normal(size=(2, 60, 3))
+    costs = -rows @ others.T
+    costs -= costs.min(axis=1, keepdims=True)
+    costs -= costs.min(axis=0)
+    best = costs[linear_sum_assignment(costs)].sum()
+    of_rows, of_others = prices(costs)
+    left = costs - of_rows[:, None] - of_others
+    low = left.min(axis=1, keepdims=True)
+    bound = (of_rows + low[:, 0]).sum() + of_others.sum() + (left - low).min(axis=0).sum()
+    # A lower bound of what the best assignment costs, where costs as they are give none.
+    assert 0.8 * best < bound <= best + 1e-9
+
+
+def test_rows_that_are_all_the_same_have_prices():
+    found = pair_rows(np.zeros((_MIN_PRICED, 2)), np.zeros((_MIN_PRICED, 2)))
+    assert sorted(found) == list(range(_MIN_PRICED))

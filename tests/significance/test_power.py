@@ -5,12 +5,13 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
 from pckid import PCKID, find_power
 from pckid.power import Power
 from pckid.significance import power
 from pckid.significance.comparison import Structure
-from pckid.significance.ensemble import of_fitted, small_kernel
+from pckid.significance.ensemble import of_fitted, small_kernels
 from pckid.significance.null_tables import fit_null_model
 
 
@@ -122,7 +123,7 @@ def fitted(cloud):
 
 
 def test_groups_far_apart_are_found_and_near_ones_are_not(cloud, fitted, model):
-    how = partial(small_kernel, of_fitted(fitted)), 0, 1, 0.03
+    how = partial(small_kernels, of_fitted(fitted)), 0, 1, 0.03
     near, far = (
         power.detect_groups(model, np.zeros(4, dtype=bool), d, *how).sum() for d in (0.5, 8.0)
     )
@@ -171,10 +172,17 @@ def test_too_few_rows_are_refused(cloud):
         find_power(model, few)
 
 
+def test_it_says_that_rows_may_depend_on_each_other(cloud, fitted, monkeypatch):
+    monkeypatch.setattr(power, "_DISTANCES", np.array([6.0]))
+    placed = clone(fitted).fit(cloud, positions=np.arange(len(cloud)))
+    assert [find_power(each, cloud).with_positions for each in (fitted, placed)] == [False, True]
+
+
 def test_sentences(golden):
     found = [
         Power(np.array([2.2, 2.6]), np.array([7, 9])),
         Power(np.array([1.0, 3.0]), np.array([10, 10])),
         Power(np.array([5.4, 10.2]), np.array([0, 3])),
+        Power(np.array([2.6]), np.array([9]), with_positions=True),
     ]
     golden("\n".join(each.sentence for each in found))

@@ -79,7 +79,7 @@ def find_examples():
         paths += [
             str(p) for p in stored if p.suffix in (".csv", ".xlsx") and "cp1252" not in p.name
         ]
-        for path in paths:
+        for path in [*paths, str(TESTS / "formats" / "cells.h5ad")]:
             table = open_table(path)
             first = prepare(table)
             advised = any(doubt.fix for doubt in first.doubts)

@@ -1,8 +1,10 @@
 """A small scene for the tests of image stacks: three fields, two bands at three dates, clouds."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from helpers import SMALL
 
 DATES = ["2016-03-17", "2016-05-01", "2016-07-20"]
 BANDS = ["B04", "B08"]
@@ -48,6 +50,14 @@ def make_cube(scene, **attrs):
         "x": 400_000 + 10.0 * np.arange(width) + 5,
     }
     return xr.DataArray(scene.values, coords, tuple(coords), attrs=attrs)
+
+
+@cache
+def cluster_scene():
+    """Cluster the scene on a grid in metres, once for all tests that only read the map."""
+    from pckid import maps
+
+    return maps.cluster(make_cube(make_scene()).rio.write_crs("EPSG:32633"), 3, **SMALL)
 
 
 def write_image(path, values, names=None, masked=None, **profile):

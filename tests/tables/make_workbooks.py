@@ -82,6 +82,10 @@ def make_xlsx() -> None:
         for j, cell in enumerate(row):
             book["Data"].cell(i + 5, j + 3, cell)
     book.save(FILES / "offset.xlsx")
+    book = workbook("hidden.xlsx", ("Data", [HEADER, *REGIONS]))
+    book["Data"].row_dimensions[3].hidden = True
+    book["Data"].column_dimensions["C"].hidden = True
+    book.save(FILES / "hidden.xlsx")
     mixed = [["code", "value"], [101, 1], ["A7", "n/a"], [103, 2.5]]
     workbook("mixed.xlsx", ("Data", mixed))
 

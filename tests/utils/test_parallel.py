@@ -281,6 +281,25 @@ def test_blas_gets_all_its_threads_back_where_contexts_overlap():
     assert blas() == before
 
 
+def test_blas_gets_its_threads_back_whichever_thread_ends_last():
+    begun, may_end = threading.Event(), threading.Event()
+
+    def other():
+        with _parallel.blas_threads(1):
+            begun.set()
+            may_end.wait()
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        thread = threading.Thread(target=other)
+        with _parallel.blas_threads(1):
+            thread.start()
+            begun.wait()
+        may_end.set()
+        thread.join()
+        assert blas() == before
+
+
 def test_contexts_within_contexts_end_with_the_outer_number():
     before = blas()
     with _parallel.blas_threads(1):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from pckid._utils.quantities import in_reach, quantiles, write_quantity
+from pckid._utils.quantities import in_reach, quantiles, quantiles_of_sorted, write_quantity
 
 
 @pytest.mark.parametrize("days", [0.0, 0.25, 19783.0, 19783.5625, -1.0, -0.5, 365_000.75])
@@ -44,3 +44,11 @@ def test_quantiles_of_huge_numbers_are_theirs(rng):
     assert np.isnan(quantiles(values[:0], q)).all()
     scaled, factor = in_reach(np.column_stack([values, huge]))
     np.testing.assert_array_equal(scaled * factor, np.column_stack([values, huge]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+@pytest.mark.parametrize("scale", [1.0, 8e307])
+def test_quantiles_of_sorted_numbers_are_the_same(rng, n, scale):
+    values, q = np.sort(rng.uniform(-1, 1, n) * scale), [0.0, 0.25, 0.5, 0.61, 1.0]
+    np.testing.assert_array_equal(quantiles_of_sorted(values, q), quantiles(values, q))
+    assert np.isnan(quantiles_of_sorted(values[:0], q)).all()

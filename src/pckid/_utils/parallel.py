@@ -2,11 +2,12 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache, partial
+from itertools import pairwise
 from queue import SimpleQueue
 from threading import Lock, RLock, Thread, get_ident
 from typing import Any, TypeVar
@@ -15,10 +16,13 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from pckid._utils.progress import silenced
+from pckid._utils.progress import silenced, steps
 
 _Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 _count_cores = cache(cpu_count)
+# Cells of small tables that make a thread worth while.
+_CELLS = 200_000
 _filters_lock = RLock()
 
 
@@ -42,6 +46,14 @@ def threads_for(work: float, each: float, most: int) -> int:
     it, and many are slower than few.
     """
     return max(1, min(most, int(work / each)))
+
+
+def threads_for_tables(n_tables: int, n_rows: int, n_columns: int, most: int) -> int:
+    """Decide how many threads share small tables, each of which is clustered by itself.
+
+    Whatever its size, each takes the interpreter as long as twenty columns more would.
+    """
+    return threads_for(n_tables * n_rows * (n_columns + 20), _CELLS, most)
 
 
 def is_remote() -> bool:
@@ -92,6 +104,7 @@ class _Limit:
                 self._set(self._asked[-1][0])
             elif self._before is not None:
                 self._now = None
+                _take_control()
                 self._before.restore_original_limits()
                 # Only now: what was before is known until all of it is restored.
                 self._before = None
@@ -101,6 +114,7 @@ class _Limit:
         wanted = n, get_ident(), _libraries()
         if wanted != self._now:
             self._now = None
+            _take_control()
             _libraries().limit(limits=n, user_api="blas")
             self._now = wanted
 
@@ -111,6 +125,17 @@ blas_threads = _Limit().at
 Its own threads wait for each other many times in one call, and for the next call, each time in a
 loop that keeps a core busy: threads that compute something else meanwhile take turns with them.
 """
+
+
+def _take_control() -> None:
+    """Let this thread set limits: threadpoolctl lets one thread alone, as long as that lives.
+
+    From 3.7 on others are ignored without a word, and what they restore is not restored.
+    """
+    for library in _libraries_with("torch" in sys.modules).lib_controllers:
+        release = getattr(library, "clear_controlling_thread", None)
+        if release is not None:
+            release(force=True)
 
 
 def _libraries() -> ThreadpoolController:
@@ -152,6 +177,25 @@ def run_in_threads(
             if pool is not None:
                 pool.shutdown(cancel_futures=True)
     return found
+
+
+def run_in_batches(
+    function: Callable[[Sequence[_Item]], Iterable[_Result]],
+    tasks: Sequence[_Item],
+    n: int,
+    most: int,
+) -> list[_Result]:
+    """Call `function(tasks)` on parts of some tasks, in `n` threads; the results of all, in order.
+
+    Each part has about as many tasks as the others, and `most` at most: what they share is done
+    once for each part, and threads meet less often at the interpreter. Those who watch the progress
+    are told of parts.
+    """
+    n_parts = max(min(n, len(tasks)), -(-len(tasks) // most), 1)
+    stops = [len(tasks) * i // n_parts for i in range(n_parts + 1)]
+    parts = [(tasks[start:stop],) for start, stop in pairwise(stops)]
+    found = run_in_threads(lambda some: list(function(some)), parts, n, steps(n_parts))
+    return [result for results in found for result in results]
 
 
 def meanwhile(function: Callable[[], _Item], n: int) -> Callable[[], _Item]:

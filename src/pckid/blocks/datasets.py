@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +20,14 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from sklearn import get_config
 
-from pckid._utils.answers import MAX_CATEGORIES, tells_rows_apart
+from pckid._utils.arrow import holds_numbers, holds_texts, to_floats
 from pckid._utils.parallel import one_ahead
 from pckid._utils.text import brief
 from pckid.blocks.rows import BlockedRows, Survey, add, survey_block
 from pckid.input.categories import index_categories, warn_unseen
-from pckid.input.cells import as_text
+from pckid.input.cells import MissingMarks, as_text
 from pckid.input.known import read_known
+from pckid.input.meanings import MAX_CATEGORIES, tells_rows_apart
 
 # Longer batches gain nothing.
 _MAX_ROWS = 1 << 14
@@ -33,6 +35,7 @@ _MAX_ROWS = 1 << 14
 _BYTES_PER_NUMBER = 256
 # Bytes of texts that the cells of a batch may name by a number.
 _MAX_NAMED = 1 << 29
+_NOTHING = MissingMarks()
 # What those who write data sets in parts call a file: Arrow, Spark, Dask.
 _PART = re.compile(r"part[.-]\d", re.IGNORECASE)
 
@@ -52,8 +55,8 @@ class DatasetRows(BlockedRows):
     Such a source has a `schema`, `count_rows()`, and `scan(columns, n_rows)`, which yields batches.
 
     `columns` are those to cluster by, all by default; `known` is the column with the groups of rows
-    that are known, or an array of them (n_rows,). Cells that equal one of `missing`, by their text,
-    are missing; these are those of all columns, or of each by its name.
+    that are known, or an array of them (n_rows,). `missing` says what cells hold where nothing was
+    observed, by the names of columns.
     """
 
     lazy = False
@@ -64,7 +67,7 @@ class DatasetRows(BlockedRows):
         known: Any = None,
         *,
         columns: Sequence[str] | None = None,
-        missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
+        missing: Mapping[str, MissingMarks] = MappingProxyType({}),
     ) -> None:
         self.dataset, self.known = dataset, known
         is_scanner = isinstance(dataset, ds.Scanner)
@@ -73,15 +76,7 @@ class DatasetRows(BlockedRows):
         self.columns = [name for name in columns or schema.names if name not in aside]
         _check_schema(schema, self.columns)
         self.texts = [name for name in self.columns if holds_texts(schema.field(name).type)]
-        named = [*self.columns, *aside]
-        given = missing if isinstance(missing, Mapping) else dict.fromkeys(named, missing)
-        self.missing = {
-            name: frozenset(text.strip().lower() for text in given.get(name, ())) for name in named
-        }
-        self.codes = {
-            name: [float(text) for text in texts if _is_number(text)]
-            for name, texts in self.missing.items()
-        }
+        self.missing = missing
         self.template = pa.table({name: pa.array([], pa.float64()) for name in self.columns})
         self.drawn: dict[tuple[Any, ...], Survey] = {}  # by seed, size and logarithms
         self.counts: dict[str, Counter[str]] = {}
@@ -198,9 +193,10 @@ class DatasetRows(BlockedRows):
             if j in self.categories:
                 X[:, j] = _encode(self._cells(data, name), index_categories(self.categories[j]))
             else:
-                X[:, j] = _to_floats(data.column(name))
-                if self.codes[name]:
-                    X[np.isin(X[:, j], self.codes[name]), j] = np.nan
+                X[:, j] = to_floats(data.column(name))
+                codes = self.missing.get(name, _NOTHING).numbers
+                if codes:
+                    X[np.isin(X[:, j], codes), j] = np.nan
         known = None if groups is None else groups[start : start + len(X)]
         if isinstance(self.known, str):
             cells = self._cells(data, self.known).to_pylist()
@@ -214,7 +210,7 @@ class DatasetRows(BlockedRows):
             column = column.combine_chunks()
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         texts = [None if cell is None else as_text(cell) for cell in coded.dictionary.to_pylist()]
-        absent = {"", *self.missing[name]}
+        absent = {"", *self.missing.get(name, _NOTHING).texts}
         texts = [None if text is None or text.strip().lower() in absent else text for text in texts]
         named = pa.array(texts, pa.large_string())
         n_bytes = pc.sum(pc.binary_length(named).take(coded.indices)).as_py() or 0
@@ -276,18 +272,6 @@ def _common_folder(files: Sequence[str]) -> str | None:
     return common
 
 
-def holds_texts(kind: Any) -> bool:
-    """Return whether a column of an Arrow type holds categories."""
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    return is_text or pa.types.is_dictionary(kind) or str(kind) == "string_view"
-
-
-def holds_numbers(kind: Any) -> bool:
-    """Return whether a column of an Arrow type holds numbers, or nothing."""
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
-    return is_number or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)
-
-
 def batch_rows(n_columns: int) -> int:
     """Decide how many rows are read at a time, by scikit-learn's `working_memory`."""
     allowed = int(get_config()["working_memory"] * 2**20) // (_BYTES_PER_NUMBER * n_columns)
@@ -316,23 +300,9 @@ def _scan_options(dataset: Any) -> Any:
     return None
 
 
-def _to_floats(column: Any) -> np.ndarray:
-    """Cast a column to floats (n_rows,), NaN where it is null."""
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.uint8())
-    return pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy()
-
-
 def _encode(cells: Any, codes: Mapping[Any, float]) -> np.ndarray:
     """Replace texts by their codes (n_rows,), NaN for those without."""
     coded = cells.dictionary_encode()
     values = [codes.get(text, np.nan) for text in coded.dictionary.to_pylist()]
     places = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     return np.array([*values, np.nan])[places]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return bool(np.isfinite(float(text)))
-    except ValueError:
-        return False

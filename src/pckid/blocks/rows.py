@@ -15,12 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid.columns import kinds
 from pckid.columns.base import Measured
 from pckid.columns.log_number import NO_LOG, take_logs
 from pckid.input.known import KnownMembers, find_known, join_known
 from pckid.input.sample import keys, smallest
-from pckid.input.table import MIN_HALF_RANGE, NONE_ASKED, Scaling, pick_shifts, place_asked
+from pckid.input.table import (
+    NONE_ASKED,
+    Scaling,
+    find_varying,
+    make_scaling,
+    pick_shifts,
+    place_asked,
+)
 
 
 class Survey(NamedTuple):
@@ -206,8 +212,8 @@ def scaling(
     `categories` are the columns of categories, and how often each of these occurs; columns are
     `asked` to be of a kind by its name.
     """
-    varies = found.high / 2 - found.low / 2 > MIN_HALF_RANGE
-    kept = np.setdiff1d(np.flatnonzero(varies), list(categories))
+    categorical = np.isin(np.arange(len(found.low)), list(categories))
+    kept = find_varying(found.low, found.high, categorical)
     spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
@@ -217,8 +223,7 @@ def scaling(
         low, high, found.mean[kept], found.extreme[kept], list(useful.values()), magnitude, spread,
         place_asked(asked, np.concatenate([kept, chosen])),
     )  # fmt: skip
-    model = kinds.measure(measured)
-    return Scaling(found.mean[kept] * magnitude, spread * magnitude, kept, chosen, model)
+    return make_scaling(measured, kept, chosen)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

@@ -11,6 +11,14 @@ from pckid._utils.arrays import Array, namespace, to_numpy
 
 # Names that model files have for some fields.
 _NAMES = {"two_value_share": "higher", "one_hot_weight": "one_hot"}
+# Fields that are measured anew on each table, whatever its columns are; without categories, all
+# others are the same on tables of the same columns.
+MEASURED = (
+    "observed", "two_value_share", "one_hot_weight", "count_scale", "count_mean",
+    "count_dispersion",
+)  # fmt: skip
+# Fields that are not of columns of numbers, or not of these alone.
+_OF_OTHERS = ("column", "frequencies", "observed", "weights", "levels")
 # A category of rows of almost no weight has at least this share, so that its column varies.
 RAREST = 1e-6
 
@@ -78,11 +86,9 @@ class ColumnModel(NamedTuple):
 
     def upright(self, columns: slice) -> ColumnModel:
         """Take some columns of numbers, as vectors that stand upright (n, 1)."""
-        names = (
-            "two_value_share", "one_hot_weight", "count_scale", "count_mean", "count_dispersion",
-        )  # fmt: skip
-        parts: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return self._replace(**{k: v[columns][:, None] for k, v in parts.items() if v is not None})
+        parts: dict[str, Any] = self._asdict()
+        parts = {k: v for k, v in parts.items() if k not in _OF_OTHERS and v is not None}
+        return self._replace(**{k: v[columns][:, None] for k, v in parts.items()})
 
 
 # Neither categories nor informative missingness.

@@ -1,4 +1,6 @@
-"""Image stacks as tables: xarray objects whose pixels are rows, and everything else columns.
+"""Objects that are tables in another shape: image stacks of xarray, matrices of AnnData.
+
+Of an image stack, pixels are rows, and everything else columns.
 
 The rest of the package sees a table with groups of columns; what comes out takes the shape of the
 image again. Whoever has such an object has imported xarray; nobody else does.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pckid._utils.annotated import is_annotated, named_frame
 from pckid.cubes.space import find_space, is_cube
 from pckid.cubes.table import CubeTable, make_table
 
@@ -15,11 +18,13 @@ __all__ = ["CubeTable", "as_table", "flatten", "own_positions", "restore_shape"]
 
 
 def as_table(X: Any, estimator: Any = None) -> Any:
-    """Return an image stack as a `CubeTable`, and any other table as it is.
+    """Return an image stack as a `CubeTable`, AnnData as a frame, and any other table as it is.
 
     For a fitted `estimator` it must have the columns of the fit; means of neighbours are computed
     where it knows such columns.
     """
+    if is_annotated(X):
+        return named_frame(X)
     return make_table(X, getattr(estimator, "feature_names_in_", None)) if is_cube(X) else X
 
 

@@ -13,8 +13,10 @@ def neighbour_means(layers: np.ndarray, size: int) -> np.ndarray:
     which none is: what is around it says nothing of itself.
     """
     seen = ~np.isnan(layers)
+    if not seen.any():
+        return layers.copy()
     sums = box_sums(np.where(seen, layers, 0).astype(np.float64), size)
-    counts = box_sums(seen.astype(np.float64), size)
+    counts = box_sums(seen.astype(np.uint32), size)
     with np.errstate(invalid="ignore"):
         means = np.where((counts > 0) & seen.any(axis=0), sums / counts, np.nan)
     return means.astype(layers.dtype)

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.answers import find_order, list_categories
 from pckid.describe.noise import share_noise
+from pckid.input.answers import find_order, list_categories
 from pckid.input.cells import as_text
 
 

@@ -5,9 +5,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
-from pckid._utils.quantities import quantiles
+from pckid._utils.quantities import quantiles_of_sorted
 from pckid.describe.categories import CategoryFeature, compare_categories
 from pckid.describe.noise import rank_noise
 from pckid.describe.rows import used_columns
@@ -100,14 +99,16 @@ def _compare_numbers(
 ) -> Iterator[ClusterFeature]:
     """Compare the numbers of a column (n,) in each cluster with those outside."""
     sizes, seen = np.bincount(labels, minlength=n_clusters), ~np.isnan(column)
-    values, groups = column[seen], labels[seen]
-    distinct, ranks = np.unique(values), rankdata(values)
+    # Sorted once, each part of them is sorted, too.
+    order = np.argsort(column[seen])
+    values, groups = column[seen][order], labels[seen][order]
+    distinct, ranks = values[_are_first(values)], _rank_sorted(values)
     parts = [values[groups == cluster] for cluster in range(n_clusters)]
-    medians = np.array([quantiles(part, [0.5])[0] for part in parts])
+    medians = np.array([quantiles_of_sorted(part, [0.5])[0] for part in parts])
     for cluster, own in enumerate(parts):
         others, n_missing = values[groups != cluster], int(sizes[cluster]) - len(own)
-        low, middle, high = quantiles(own, [0.25, 0.5, 0.75]).tolist()
-        outside = float(quantiles(others, [0.5])[0])
+        low, middle, high = quantiles_of_sorted(own, [0.25, 0.5, 0.75]).tolist()
+        outside = float(quantiles_of_sorted(others, [0.5])[0])
         chance = _chance_higher(ranks[groups == cluster], len(others))
         item = ClusterFeature(feature, len(own), n_missing, low, middle, high, outside, chance)
         item = item._replace(n_outside=len(others))
@@ -115,20 +116,35 @@ def _compare_numbers(
             here, there = (float((part == distinct[1]).mean()) for part in (own, others))
             item = item._replace(higher=(float(distinct[1]), here, there))
         elif len(distinct) != 2 and item.distinctness < _HIGH_OR_LOW:
-            below = values[(medians < medians[cluster])[groups]]
-            above = values[(medians > medians[cluster])[groups]]
-            if len(below) and len(above):
+            sides = [(medians < medians[cluster])[groups], (medians > medians[cluster])[groups]]
+            n_below, n_above = (int(side.sum()) for side in sides)
+            if n_below and n_above:
+                is_own = groups == cluster
                 higher, lower = (
-                    _chance_higher(rankdata(np.append(own, side))[: len(own)], len(side))
-                    for side in (below, above)
+                    _chance_higher(_rank_sorted(values[both])[is_own[both]], int(side.sum()))
+                    for side, both in ((side, side | is_own) for side in sides)
+                )
+                below, above = (
+                    float(quantiles_of_sorted(values[side], [0.5])[0]) for side in sides
                 )
                 item = item._replace(
-                    median_below=float(quantiles(below, [0.5])[0]),
-                    median_above=float(quantiles(above, [0.5])[0]),
+                    median_below=below,
+                    median_above=above,
                     chance_between=min(higher, 1 - lower),
-                    n_beside=min(len(below), len(above)),
+                    n_beside=min(n_below, n_above),
                 )
         yield item
+
+
+def _are_first(values: np.ndarray) -> np.ndarray:
+    """Whether each of sorted values (n,) is the first of those equal to it."""
+    return np.append(np.ones(min(len(values), 1), dtype=bool), values[1:] != values[:-1])
+
+
+def _rank_sorted(values: np.ndarray) -> np.ndarray:
+    """Rank sorted values (n,) from 1, equal ones by the mean of their ranks."""
+    starts = np.append(np.flatnonzero(_are_first(values)), len(values))
+    return np.repeat((starts[:-1] + starts[1:] + 1) / 2, np.diff(starts))
 
 
 def _chance_higher(ranks: np.ndarray, n_others: int) -> float:

@@ -16,6 +16,10 @@ _N_STRATA = 8
 _ROWS_PER_COLUMN = 20
 # Up to this p-value, over all pairs of columns, missing cells depend on values.
 _SELECTED = 1e-3
+# A flag may disagree with what it tells of in so small a share of the rarer of its two values, and
+# of the rows that have or lack the other value; each of these comes in so many rows.
+_MAX_ERRORS, _MIN_FLAGGED = 0.02, 8
+_FILLED = 0.98  # of a flag's own cells
 
 
 class MissingnessLink(NamedTuple):
@@ -198,3 +202,28 @@ def find_selected_columns(values: np.ndarray) -> list[int]:
     # A table may have categories alone, so no column at all.
     most = scores.max(axis=0, initial=0.0)
     return np.flatnonzero(most > norm.isf(_SELECTED / 2 / n_pairs)).tolist()
+
+
+def find_missing_flags(X: np.ndarray) -> dict[int, int]:
+    """Find the columns of two values that are the missingness of another, and which other.
+
+    Of rows (n_samples, n_features), NaN where missing. Each of the two values may stand for it.
+    """
+    missing, found = np.isnan(X), dict[int, int]()
+    n_missing = missing.sum(axis=0)
+    holed = np.flatnonzero(np.minimum(n_missing, len(X) - n_missing) >= _MIN_FLAGGED)
+    for j in range(X.shape[1]) if len(holed) else ():
+        x, is_seen = X[:, j], ~missing[:, j]
+        low, high = np.fmin.reduce(x, initial=np.inf), np.fmax.reduce(x, initial=-np.inf)
+        two = np.isfinite([low, high]).all() and bool(np.isin(x[is_seen], (low, high)).all())
+        if not two or low == high or is_seen.sum() < _FILLED * len(X):
+            continue
+        flag, lacking = x[is_seen] == high, missing[np.ix_(is_seen, holed)]
+        errors = (flag[:, None] != lacking).sum(axis=0)
+        rarer = np.minimum(lacking.sum(axis=0), (~lacking).sum(axis=0))
+        rarer = np.minimum(rarer, min(flag.sum(), (~flag).sum()))
+        wrong = np.minimum(errors, len(flag) - errors)
+        told = np.flatnonzero((rarer >= _MIN_FLAGGED) & (wrong <= _MAX_ERRORS * rarer))
+        if len(told):
+            found[j] = int(holed[told[np.argmin(wrong[told])]])
+    return found

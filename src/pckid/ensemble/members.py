@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -25,12 +25,15 @@ from pckid._utils.seeds import Stream, generator
 from pckid.input.table import StandardisedRows, block, take
 from pckid.mixture import em, side_by_side
 from pckid.mixture.covariance_types import COVARIANCE_TYPES
+from pckid.mixture.product import join
 from pckid.mixture.starts import start_from_rows, winner
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 22
 _STACK_BYTES_DEVICE = 1 << 28
+# The same for stacks on many small tables, where the interpreter takes more of the time.
+_JOINED_BYTES = 1 << 23
 # The same, for the responsibilities of mixtures on a CPU that share the rows of a table.
 _SHARED_BYTES_HOST = 1 << 21
 # Rows are drawn by sorting keys if they are at least this share of all: so many are drawn faster
@@ -265,6 +268,79 @@ def train_batches(
     return Ensemble(plan.covariance_type, _join_stacks(plan, trained, before))
 
 
+def likeness(table: StandardisedRows, plan: Plan, weights: np.ndarray | None) -> Hashable:
+    """Describe a table and its plan: tables for which that is equal are trained in one stack.
+
+    None if the table is trained by itself, by `train_batches`. What columns of categories are like
+    depends on the table: of those each is like no other.
+    """
+    family, model = COVARIANCE_TYPES[plan.covariance_type], table.column_model
+    if not is_host(table.values) or not family.STACKABLE or _shares_rows(table, plan):
+        return None
+    parts = model.weights, table.column_blocks
+    return (
+        plan._replace(entropy=0),
+        str(table.values.dtype),
+        table.observed.shape[1],
+        table.n_features,
+        id(table) if table.codes.shape[1] else None,
+        None if table.patterns is None else table.patterns.shape[0],
+        tuple(part is None for part in model),
+        tuple(None if part is None else to_numpy(part).tobytes() for part in parts),
+        weights is None,
+    )
+
+
+def train_alike(
+    tables: Sequence[StandardisedRows],
+    plans: Sequence[Plan],
+    weights: Sequence[np.ndarray | None],
+) -> list[Ensemble]:
+    """Train an ensemble on each of some tables that are alike, the mixtures of a size at once.
+
+    Rows of a table may have weights (n_samples,). The ensembles are those of `train_batches`.
+    """
+    plan, width = plans[0], tables[0].width
+    n, sizes = plan.n_inits, plan.sizes
+    each = n * plan.n_rows * (width + sizes[-1]) * itemsize(tables[0])
+    at_once = max(1, _JOINED_BYTES // each)
+    found = []
+    for first in range(0, len(tables), at_once):
+        some = slice(first, first + at_once)
+        found += _train_joined(tables[some], plans[some], weights[some])
+    return found
+
+
+def _train_joined(
+    tables: Sequence[StandardisedRows],
+    plans: Sequence[Plan],
+    weights: Sequence[np.ndarray | None],
+) -> list[Ensemble]:
+    """Train an ensemble on each of some tables, as `train_alike`, all in one stack."""
+    n, sizes = plans[0].n_inits, plans[0].sizes
+    family = COVARIANCE_TYPES[plans[0].covariance_type]
+    picked = []
+    for table, plan, each in zip(tables, plans, weights, strict=True):
+        draw = partial(draw_subsamples, plan, table.n_samples)
+        picked.append([_pick_subsamples(draw, Stack(size, 0, n), each) for size in sizes])
+    stats = [
+        family.statistics(table, np.concatenate([subsamples.rows for subsamples in of_sizes]))
+        for table, of_sizes in zip(tables, picked, strict=True)
+    ]
+    stacks: list[list[Any]] = [[] for _ in tables]
+    for number, size in enumerate(sizes):
+        shares = None
+        if weights[0] is not None:
+            shares = np.concatenate([of_sizes[number].weights for of_sizes in picked])
+        joined = join(stats, slice(number * n, (number + 1) * n))
+        shape = len(tables) * n, size
+        params = _fit_stack(joined, tables[0].values, plans[0], shape, shares)
+        for place, mine in enumerate(stacks):
+            some = slice(place * n, (place + 1) * n)
+            mine.append(type(params)(*(array[some, ...] for array in params)))
+    return [Ensemble(plans[0].covariance_type, tuple(mine)) for mine in stacks]
+
+
 class Posteriors:
     """Computes the posteriors of rows of a table under the mixtures of an ensemble.
 
@@ -328,10 +404,22 @@ def split_stacks(ensemble: Ensemble, table: StandardisedRows) -> list[range]:
 
 def _train_stack(table: StandardisedRows, plan: Plan, stack: Stack, subsamples: Subsamples) -> Any:
     """Train mixtures of one size, each on its own rows."""
-    family, home = COVARIANCE_TYPES[plan.covariance_type], table.values
-    shares = subsamples.weights
-    stats = family.statistics(table, asarray_like(subsamples.rows, home))
-    first = asarray_like(np.tile(np.arange(stack.size), (stack.n_mixtures, 1)), home)
+    home = table.values
+    stats = COVARIANCE_TYPES[plan.covariance_type].statistics(
+        table, asarray_like(subsamples.rows, home)
+    )
+    return _fit_stack(stats, home, plan, (stack.n_mixtures, stack.size), subsamples.weights)
+
+
+def _fit_stack(
+    stats: Any, home: Array, plan: Plan, shape: tuple[int, int], shares: np.ndarray | None
+) -> Any:
+    """Fit a stack of a shape (n_mixtures, n_components) to statistics of rows, which lie at home.
+
+    The first rows of each mixture are its first centres; `shares` (n_mixtures, n_rows) are weights.
+    """
+    family = COVARIANCE_TYPES[plan.covariance_type]
+    first = asarray_like(np.tile(np.arange(shape[1]), (shape[0], 1)), home)
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
     params = start_from_rows(family, stats, first, plan.floor, weights)
     return em.iterate(

@@ -6,7 +6,7 @@ Nothing here knows an estimator. `draw_input(rows, roles, settings)` gives a `Sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -22,9 +22,11 @@ from pckid.ensemble.members import (
     automatic_floor,
     draw_subsamples,
     largest_size,
+    likeness,
     schedule,
     spread_sizes,
     subsample_size,
+    train_alike,
     train_batches,
 )
 from pckid.ensemble.settings import EnsembleSettings
@@ -160,6 +162,32 @@ def train(
         ensemble = train_batches(*how, advance, sample.weights, old)
     kernel = Kernel(sample.scaling, ensemble, sample.dtype, settings.weighting)
     return Training(kernel, sample, subsamples)
+
+
+def train_together(samples: Sequence[Sample], settings: Sequence[EnsembleSettings]) -> list[Kernel]:
+    """Train an ensemble on each of some samples; the kernels that `train` gives, on one thread.
+
+    Mixtures on samples that are alike share their calls: most of what a small one takes is the
+    interpreter's time, which does not depend on how many there are in a call.
+    """
+    tables = [sample.table.modelled for sample in samples]
+    plans = [plan_ensemble(*each) for each in zip(samples, settings, strict=True)]
+    weights = [sample.weights for sample in samples]
+    alike: dict[Hashable, list[int]] = {}
+    for place, each in enumerate(zip(tables, plans, weights, strict=True)):
+        alike.setdefault(likeness(*each), []).append(place)
+    kernels: dict[int, Kernel] = {}
+    for kind, places in alike.items():
+        if kind is None:
+            kernels |= {i: train(samples[i], settings[i]).kernel for i in places}
+            continue
+        ensembles = train_alike(
+            [tables[i] for i in places], [plans[i] for i in places], [weights[i] for i in places]
+        )
+        for i, ensemble in zip(places, ensembles, strict=True):
+            known = samples[i].scaling, ensemble, samples[i].dtype, settings[i].weighting
+            kernels[i] = Kernel(*known)
+    return [kernels[i] for i in range(len(samples))]
 
 
 def plan_ensemble(sample: Sample, settings: EnsembleSettings) -> Plan:

@@ -9,6 +9,7 @@ log-density of hidden cells compares any number of columns and factors.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -62,19 +63,36 @@ def sizes_of_path(n_columns: int) -> list[int]:
     return sizes
 
 
+def fewest_columns(n_factors: int) -> int:
+    """Count the columns that so many factors need, lest their loadings could be anything.
+
+    The covariances of d columns must be as many as their loadings and errors, up to rotation:
+    (d − r)² ≥ d + r (Ledermann 1937).
+
+    Examples
+    --------
+    >>> from pckid.factors.selection import fewest_columns
+    >>> fewest_columns(1), fewest_columns(9)
+    (3, 14)
+    """
+    return math.ceil(n_factors + (1 + math.sqrt(8 * n_factors + 1)) / 2)
+
+
 def follow_path(
     cells: Cells, n_factors: int, start: Scores, stop: int = MIN_COLUMNS
 ) -> list[Level]:
     """Fit factors to all columns, then to those that have most of them, down to `stop`.
 
-    `start` holds leading components of all columns, at least `n_factors`.
+    It ends before the columns are too few for the factors. `start` holds leading components of all
+    columns, at least `n_factors`.
     """
+    stop = max(stop, fewest_columns(n_factors))
     mine, columns = cells, np.arange(cells.values.shape[1])
     n_kept = min(n_factors, len(columns), start.means.shape[1])
     scores = Scores(start.means[:, :n_kept], start.covariances[:, :n_kept, :n_kept])
     levels: list[Level] = []
     for size in sizes_of_path(len(columns)):
-        if levels and (size < stop or size <= n_kept):
+        if levels and size < stop:
             break
         if levels:
             best = np.argsort(log_p_of_columns(mine, scores), kind="stable")[:size]

@@ -3,24 +3,33 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pckid._utils.files import atomic_file, check_target
 from pckid.figures.colours import PALETTES
-from pckid.figures.marks import FONT, SIGNS, Area, Axis, Bars, Dots, Labels, Line, Panel, Picture
+from pckid.figures.marks import (
+    FONT,
+    SIGNS,
+    Area,
+    Axis,
+    Bars,
+    Dots,
+    FigureParts,
+    Labels,
+    Line,
+    Panel,
+    Picture,
+)
 from pckid.figures.svg import to_svg
-
-if TYPE_CHECKING:
-    from pckid.figures.figure import Figure
 
 DPI = 300
 _POINTS = 72 / 96  # in a pixel of CSS
 
 
 def save_figure(
-    figure: "Figure", path: str | os.PathLike[str], *, grey: bool = False, dpi: int = DPI
+    figure: FigureParts, path: str | os.PathLike[str], *, grey: bool = False, dpi: int = DPI
 ) -> None:
     """Write a figure as a file of the kind that its name ends with.
 
@@ -48,7 +57,7 @@ def save_figure(
         drawing.savefig(file, format=kind, dpi=dpi, facecolor=PALETTES[palette]["page"])
 
 
-def draw_figure(figure: "Figure", drawing: Any = None, palette: str = "light") -> Any:
+def draw_figure(figure: FigureParts, drawing: Any = None, palette: str = "light") -> Any:
     """Draw a figure in one of matplotlib, a new one of pyplot by default, and return its axes."""
     width, height = figure.size
     if drawing is None:

@@ -1,25 +1,16 @@
 """A figure: panels side by side, which can be written, drawn and saved."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from pckid.figures.draw import draw_figure, save_figure
-from pckid.figures.marks import Panel
+from pckid.figures.marks import FigureParts, Panel, Placed
 from pckid.figures.svg import to_svg
 
 
-class Placed(NamedTuple):
-    """A panel at a place in a figure, in pixels from its left and its top."""
-
-    panel: Panel
-    left: float
-    top: float
-
-
 @dataclass(frozen=True)
-class Figure:
+class Figure(FigureParts):
     """Panels side by side. As the last value of a notebook's cell it shows itself.
 
     Attributes
@@ -32,11 +23,6 @@ class Figure:
     size : (float, float)
         Width and height in pixels.
     """
-
-    panels: Sequence[Placed]
-    words: str
-    name: str
-    size: tuple[float, float]
 
     @classmethod
     def of(cls, panel: Panel, words: str = "", name: str = "figure") -> "Figure":

@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 FONT = 12  # pixels, of labels; ticks are one smaller
-_LETTER = 0.56  # width of a letter by its height
+# Widths of letters by their height, in the wider of the fonts that a page may have.
+_LETTER, _WIDE, _NARROW = 0.62, 0.92, 0.34
+_WIDE_LETTERS, _NARROW_LETTERS = frozenset("%@mwMW"), frozenset("iljtfI.,:;!|'() ")
 
 Texts = Sequence[str]
 
@@ -173,7 +175,10 @@ class Panel:
 
 def text_width(text: str, size: float = FONT) -> float:
     """Estimate how many pixels wide a text is."""
-    return _LETTER * size * len(text)
+    return size * sum(
+        _WIDE if letter in _WIDE_LETTERS else _NARROW if letter in _NARROW_LETTERS else _LETTER
+        for letter in text
+    )
 
 
 def choose_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
@@ -243,3 +248,21 @@ def cluster_dots(
     clusters = np.asarray(clusters)
     radii = np.broadcast_to(np.asarray(r, float), clusters.shape)
     return Dots(np.asarray(x), np.asarray(y), radii, fill, np.maximum(clusters, 0) % len(SIGNS))
+
+
+class Placed(NamedTuple):
+    """A panel at a place in a figure, in pixels from its left and its top."""
+
+    panel: Panel
+    left: float
+    top: float
+
+
+@dataclass(frozen=True)
+class FigureParts:
+    """What a figure consists of; `Figure` also writes, draws and saves it."""
+
+    panels: Sequence[Placed]
+    words: str  # for those who do not see it
+    name: str  # of its file
+    size: tuple[float, float]  # width and height in pixels

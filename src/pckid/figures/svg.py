@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from pckid.figures.marks import (
     Axis,
     Bars,
     Dots,
+    FigureParts,
     Labels,
     Line,
     Panel,
@@ -22,14 +22,11 @@ from pckid.figures.marks import (
 )
 from pckid.figures.png import to_data_uri
 
-if TYPE_CHECKING:
-    from pckid.figures.figure import Figure
-
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 _COLOUR = re.compile(r"var\(--([a-z0-9-]+)\)")
 
 
-def to_svg(figure: "Figure", palette: str | None = None) -> str:
+def to_svg(figure: FigureParts, palette: str | None = None) -> str:
     """Write a figure as SVG; without a palette its colours are variables of the page around it."""
     width, height = (_short(length) for length in figure.size)
     parts = []

@@ -64,7 +64,8 @@ def prepare_advised(
     found = prepare_table(table, options)
     doubt = next((each for each in found.doubts if each.code == REPEATED_IDS.code), None)
     can_group = can_group and doubt is not None and doubt.data["is_named"]
-    if doubt is None or not can_group or options.lines or options.ordinal or options.count:
+    has_kinds = options.ordinal or any(options.of_kinds.values())
+    if doubt is None or not can_group or options.lines or has_kinds:
         return found
     variable, value = (doubt.data.get(key) for key in ("variable", "value"))
     lines = CaseOptions(doubt.column, doubt.data["time"], variable, value)

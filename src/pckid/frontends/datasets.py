@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pckid._utils.arrow import holds_numbers, holds_texts
 from pckid._utils.text import brief, join_words
-from pckid.blocks.datasets import DatasetRows, holds_numbers, holds_texts
+from pckid.blocks.datasets import DatasetRows
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.formats.batches import TextPlan, find_batched
 from pckid.frontends.formats.findings import Doubt, Fact, advice
@@ -23,7 +24,7 @@ from pckid.frontends.options import ColumnOptions, ReadOptions
 from pckid.frontends.preparing import prepare_once
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
 from pckid.frontends.questions.question import Seen
-from pckid.frontends.tables.choosing import check_tokens, choose_columns
+from pckid.frontends.tables.choosing import check_tokens, choose_columns, name_kinds
 from pckid.frontends.tables.kinds import Reading, ReadingRules, read_columns
 from pckid.frontends.tables.missing import MissingTokens, as_number, split_token
 from pckid.frontends.tables.prepared import Prepared
@@ -41,7 +42,7 @@ _NOT_HERE = (
     "lines",
     "ignore_case",
 )
-_NOR = ("sheet", "skip_below", "skip_last", "drop_rows", "fallback_encoding")
+_NOR = ("sheet", "skip_below", "skip_last", "drop_rows", "visible_rows", "fallback_encoding")
 _INSTEAD = (
     "Write it as Parquet with columns of numbers and of texts, or cluster a sample of its rows and "
     "place the others with `pckid predict`."
@@ -126,6 +127,7 @@ def _choose(
     parts = tuple(Part(Source(file), 0, ()) for file in files)
     table = FileTable(schema.empty_table(), None, parts, path, reading=reading)
     names, left_out = choose_columns(table, options)
+    options = name_kinds(table, options)
     types = {name: schema.field(name).type for name in names}
     used = [name for name in names if holds_numbers(types[name]) or holds_texts(types[name])]
     left_out |= {name: "date" for name in names if name not in used}
@@ -133,7 +135,7 @@ def _choose(
         raise OptionError("No column is left to cluster.", "columns", "drop")
     check_tokens(schema.names, options.na_values, options.not_missing)
     tokens = MissingTokens.with_defaults(options.na_values, options.not_missing, schema.names)
-    missing = {name: list(tokens.of(name).among_texts.texts) for name in schema.names}
+    missing = {name: tokens.of(name).in_datasets for name in schema.names}
     try:
         rows = DatasetRows(opened, options.known, columns=used, missing=missing)
     except ValueError as error:

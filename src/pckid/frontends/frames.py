@@ -62,7 +62,8 @@ _OFFERED = (
     "na_values", "numbers", "dates", "columns", "drop", "categorical", "ordinal", "place",
     "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
-    "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
+    "sheet", "table", "layer", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
+    "visible_rows",
     "as_is",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
@@ -72,7 +73,7 @@ def _take_options(function: Callable[..., TableFrame]) -> Callable[..., TableFra
     """Give a function the options of a table as parameters, and describe these in its docstring."""
     own, lines = signature(function), []
     parameters = [each for each in own.parameters.values() if each.kind != each.VAR_KEYWORD]
-    for name, default, told, _, shows, choices in map(OPTIONS.__getitem__, _OFFERED):
+    for name, default, told, _, shows, choices, _ in map(OPTIONS.__getitem__, _OFFERED):
         kind = "sequence of str" if OPTIONS[name].several else _KINDS.get(shows, "str")
         kind = f"{{{', '.join(map(repr, choices))}}}" if choices else kind
         text = fill(told, 96, initial_indent=" " * 8, subsequent_indent=" " * 8)
@@ -95,7 +96,7 @@ def read_table(path: str | os.PathLike[str], **options: Any) -> TableFrame:
     ----------
     path : str or path-like
         A file of CSV, a spreadsheet (.xlsx, .xls, .ods), Stata, SPSS, SAS, Parquet, Arrow, JSON
-        lines, SQLite or DuckDB, also compressed, or a folder of Parquet files.
+        lines, SQLite, DuckDB or AnnData, also compressed, or a folder of Parquet files.
     **options
 
     Returns

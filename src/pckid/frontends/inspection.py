@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.answers import MAX_CATEGORIES, find_order, list_categories
 from pckid.describe.columns import missing_patterns, summarise_column
 from pckid.frontends.cases import prepare_table
 from pckid.frontends.formats.findings import Doubt, advice
@@ -14,6 +13,8 @@ from pckid.frontends.formats.table import FileTable, count_different, release_me
 from pckid.frontends.options import ColumnOptions, Fix
 from pckid.frontends.tables.kinds import NUMERIC, Reading, text_column
 from pckid.frontends.tables.numbers import NotNumbers, try_columns
+from pckid.input.answers import find_order, list_categories
+from pckid.input.meanings import MAX_CATEGORIES
 
 _PATTERNS = 8
 _UNUSED = ("text", "constant", "empty")

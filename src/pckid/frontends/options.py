@@ -24,7 +24,7 @@ class Fix(NamedTuple):
         """What is chosen, whatever the column: "category", "-9" of "age=-9"."""
         if not self.column or not isinstance(self.value, str):
             return self.value
-        if self.option in ("drop", "categorical", "ordinal", "count", "place"):
+        if self.option in ("drop", "categorical", "ordinal", "place", *OF_KINDS):
             return {"categorical": "category"}.get(self.option, self.option)
         return self.value.removeprefix(f"{self.column}=")
 
@@ -111,6 +111,12 @@ class ReadOptions(_Fixed):
         label="Table of the database",
         shows="NAME",
     )
+    layer: str | None = _option(
+        None,
+        "Matrix of an .h5ad file: the name of a layer, or raw. By default X.",
+        label="Matrix of the file",
+        shows="NAME",
+    )
     skip_first: int | None = _option(
         None,
         "Lines of a text file, or rows of a sheet, above the names. Detected by default.",
@@ -132,6 +138,10 @@ class ReadOptions(_Fixed):
     drop_rows: tuple[str, ...] = _option(
         (), "Rows to leave out: the lines of a text file in which they begin, or rows of a sheet.",
         shows="ROWS",
+    )  # fmt: skip
+    visible_rows: bool = _option(
+        False, "Leave out the rows that a sheet hides, by a filter or otherwise.",
+        label="Leave out rows that the sheet hides",
     )  # fmt: skip
 
 
@@ -197,7 +207,10 @@ class ColumnOptions(_Fixed):
         shows="NAMES",
     )
     count: tuple[str, ...] = _option(
-        (), "Columns of counts: events, visits, animals.", shows="NAMES"
+        (),
+        "Columns of counts: events, visits, animals.",
+        shows="NAMES",
+        parameter="count_columns",
     )
     na_values: tuple[str, ...] = _option(
         (), "Further contents of cells that mean missing, such as -9999, or age=-9 in one column. "
@@ -261,6 +274,11 @@ class ColumnOptions(_Fixed):
     )  # fmt: skip
 
     @property
+    def of_kinds(self) -> dict[str, tuple[str, ...]]:
+        """The columns of numbers that are said to be of a kind, by the option that says so."""
+        return {name: getattr(self, name) for name in OF_KINDS}
+
+    @property
     def times(self) -> list[str]:
         """The column with the times of lines of cases, if rows are such lines."""
         return [self.lines.time] if self.lines else []
@@ -275,6 +293,7 @@ class Option(NamedTuple):
     label: str  # of its widget on the page, if it has one
     shows: str = ""  # what stands for its value in a shell's help
     choices: tuple[str, ...] = ()
+    parameter: str = ""  # of PCKID, if it names columns of numbers of a kind
 
     @property
     def several(self) -> bool:
@@ -289,6 +308,8 @@ OPTIONS = {
     if each.metadata
 }
 """All that people may choose about a table."""
+OF_KINDS = {name: option.parameter for name, option in OPTIONS.items() if option.parameter}
+"""Options that name columns of numbers of a kind, and the parameters of PCKID that take these."""
 
 
 def pairs_of(fixes: Iterable[Fix]) -> list[tuple[str, Any]]:
@@ -332,7 +353,7 @@ def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
         for name, value in chosen.items():
             if name in OPTIONS and OPTIONS[name].several:
                 chosen[name] = list_texts(value, name)
-            elif name in ("sheet", "table"):
+            elif name in ("sheet", "table", "layer"):
                 chosen[name] = str(value)
         made.append(kind(**chosen))
     return made[0], made[1]

@@ -23,7 +23,7 @@ from pckid.frontends.tables.choosing import (
     choose_columns,
     find_unmatched,
     match_known_categories,
-    named_columns,
+    name_kinds,
     order_levels,
     read_places,
     read_rules,
@@ -36,7 +36,7 @@ from pckid.frontends.tables.prepared import Prepared
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MAX_ROUNDS = 5
 # What fixes a column that a model knows, and one that cases need: neither can be dropped.
-_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below", "drop_rows"})
+_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below", "drop_rows", "visible_rows"})
 _FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
 
 
@@ -105,6 +105,8 @@ def _changes(fix: Fix, table: FileTable, options: ColumnOptions) -> bool:
         return value > table.n_skipped
     if option == "drop_rows":
         return int(value) in table.parts[0].numbers
+    if option == "visible_rows":
+        return bool(table.is_hidden.any())
     return options.with_fixes([fix]) != options
 
 
@@ -113,7 +115,7 @@ def prepare_once(
 ) -> Prepared:
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
-    options = replace(options, count=tuple(named_columns(table, options.count, "count")))
+    options = name_kinds(table, options)
     rules = read_rules(table, options)
     read, numeric = names + options.times, names if known else ()
     readings, columns = read_columns(table, read, rules, options.times, numeric)
@@ -126,7 +128,8 @@ def prepare_once(
     used = [name for name in read if name not in options.times]
     row_names = options.row_names
     if row_names is None:
-        row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
+        named = (n for n, each in readings.items() if each.kind == "row name")
+        row_names = next(named, table.row_names)
     doubts = ask_questions(Seen(table, columns, rules, readings, options, known))
     if options.lines is not None:
         doubts = _settle(doubts, (options.lines.time, options.lines.value), _FOR_CASES)

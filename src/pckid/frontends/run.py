@@ -89,7 +89,7 @@ def fit_clusters(
     estimator.set_params(
         categorical_features=[*prepared.counts] or None,
         ordinal_columns=dict(prepared.levels) or estimator.ordinal_columns,
-        count_columns=prepared.count_columns or estimator.count_columns,
+        **{p: names or getattr(estimator, p) for p, names in prepared.of_kinds.items()},
     )
     # Codes in a table in memory are asked about; the rows of a data set have not been seen before.
     heard = () if rows is None else (SentinelWarning,)
@@ -430,7 +430,7 @@ class Clustering:
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
-        keys = ("sheet", "table", "encoding")
+        keys = ("sheet", "table", "layer", "encoding")
         how = {key.capitalize(): getattr(table.reading, key) for key in keys}
         how["Also treated as missing"] = ", ".join((prepared.lines or prepared).options.na_values)
         if prepared.series is not None:

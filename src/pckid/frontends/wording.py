@@ -22,6 +22,7 @@ LEFT_OUT = {
     "choice": "left out by choice", "row_names": "names the rows",
     "labels": "known groups", "known": "known groups of some rows",
     "not chosen": "not among the columns chosen",
+    "about rows": "describes the rows (obs)",
     "place": "where or when rows are",
     "weights": "weights of the rows; the figures here count every row once",
     "row name": "names the rows", "date": "dates", "duration": "durations",
@@ -38,6 +39,10 @@ NOTES = {
     "{columns!l}.",
     "left_out/duration": "Left out, because they hold durations ({say[dates]} takes them as "
     "hours): {columns!l}.",
+    "columns_about_rows": "Columns about the rows (obs) are kept, and not clustered by "
+    "({say[columns]} takes them): {columns!l}.",
+    "sparse_matrix": "The matrix is sparse: {share:.0%} of its cells are stored, and all others "
+    "are zeros, which count as values, not as missing.",
     "numbers_read": "Numbers read in {columns!l}: {how}.",
     "advice_taken": "{told}Advice taken: {fixes}",
     "rows_above": "The names of the columns are in line {row:d}; what stands above them is left "

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.answers import MAX_CATEGORIES, tells_rows_apart
 from pckid.input.cells import as_text, is_missing
 from pckid.input.columns import Column, holds_categories, holds_words
+from pckid.input.meanings import MAX_CATEGORIES, tells_rows_apart
 from pckid.input.warnings import warn_caller
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,13 @@ _FORMATTED_NUMBER = re.compile(
 )
 # What NumPy makes a float of at once, with nothing to go wrong but whole numbers too large.
 _PLAIN = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.bool_}
+
+
+class MissingMarks(NamedTuple):
+    """What the cells of a column hold where nothing was observed, besides nulls and blanks."""
+
+    texts: frozenset[str] = frozenset()  # in lower case
+    numbers: tuple[float, ...] = ()
 
 
 def is_missing(value: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from pckid._utils.arrays import is_foreign, restorer, to_numpy
 from pckid._utils.text import list_first
 from pckid.input.cells import as_text, is_formatted_number, is_missing, is_number_text, numbers
+from pckid.input.meanings import holds_mostly
 
 _CATEGORY_TYPES = ("category", "Categorical", "Enum", "dictionary")
 DATES = date | timedelta | np.datetime64 | np.timedelta64
@@ -102,7 +103,7 @@ def _read_column(column: Column) -> np.ndarray:
     kind, name = column.dtype, repr(str(column.name))
     # NumPy has neither decimals nor whole numbers of 128 bits.
     if kind.is_numeric() and kind not in (nw.Decimal, nw.Int128, nw.UInt128):
-        return column.to_numpy().astype(np.float64)
+        return column.to_numpy().astype(np.float64, copy=False)
     dtype = _native_type(column)
     # Categories are read as what they are.
     dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
@@ -149,8 +150,8 @@ def holds_words(column: Column | np.ndarray) -> bool:
     if has_category_type(column):
         # These are refused later.
         return not any(isinstance(cell, DATES | complex) for cell in cells)
-    words = [cell for cell in cells if _is_word(cell) and not is_formatted_number(cell)]
-    return 0 < len(cells) <= 2 * len(words)
+    numeric = [cell for cell in cells if not _is_word(cell) or is_formatted_number(cell)]
+    return len(cells) > 0 and not holds_mostly(len(numeric), len(cells))
 
 
 def has_category_type(column: Column) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.answers import find_order
 from pckid._utils.text import list_first
 from pckid.columns.ordinal import MAX_LEVELS
+from pckid.input.answers import find_order
 from pckid.input.categories import find_column
 from pckid.input.cells import as_text
 from pckid.input.columns import Column, own_order

@@ -31,9 +31,9 @@ _BLOCK_NUMBERS = 1 << 18
 _BLOCK_NUMBERS_DEVICE = 1 << 24
 # So many rows are looked at before all are searched for patterns that they share.
 _FEW_ROWS = 4096
-# Half of the range of a column that varies: smaller numbers are held with fewer digits.
 NONE_ASKED: Mapping[str, Mapping[int, str]] = MappingProxyType({})
-MIN_HALF_RANGE = float(np.finfo(np.float64).tiny)
+# Half of the range of a column that varies: smaller numbers are held with fewer digits.
+_MIN_HALF_RANGE = float(np.finfo(np.float64).tiny)
 
 
 class Scaling(NamedTuple):
@@ -116,7 +116,9 @@ class StandardisedRows(NamedTuple):
     def observed_values(self) -> Array:
         """How many of them are observed in each row (n_samples,)."""
         xp = namespace(self.values)
-        count = xp.sum(xp.astype(self.observed, self.values.dtype), axis=1)
+        # Bytes, as floats of all rows would take as much memory as the table.
+        count = xp.sum(xp.astype(self.observed, xp.uint8), axis=1)
+        count = xp.astype(count, self.values.dtype)
         held = self.column_model.values_held
         if held is None:
             return count
@@ -160,7 +162,7 @@ def fit_scaling(
     if logs:
         shifts = find_shifts(low, logs)
         low, high = take_logs(low, shifts), take_logs(high, shifts)
-    kept = np.flatnonzero((high / 2 - low / 2 > MIN_HALF_RANGE) & ~categorical)
+    kept = find_varying(low, high, categorical)
     low, high, shifts = low[kept], high[kept], pick_shifts(shifts, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
     magnitude = np.where(-low > high, -low, high)
@@ -208,11 +210,30 @@ def fit_scaling(
     spread = np.sqrt(variance)
     places = place_asked(asked, np.concatenate([kept, chosen]))
     found = Measured(low, high, center, extreme, counts, magnitude, spread, places)
-    model = kinds.measure(found, share)
-    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, model, shifts)
+    scaling = make_scaling(found, kept, chosen, share, shifts)
     if column_blocks is not None:
         scaling = with_block_scales(scaling, column_blocks)
     return place_scaling(scaling, X)
+
+
+def find_varying(low: np.ndarray, high: np.ndarray, categorical: np.ndarray) -> np.ndarray:
+    """List the columns of numbers that vary, by the ends of all columns (n_features,)."""
+    return np.flatnonzero((high / 2 - low / 2 > _MIN_HALF_RANGE) & ~categorical)
+
+
+def make_scaling(
+    found: Measured,
+    kept: np.ndarray,
+    chosen: np.ndarray,
+    observed: np.ndarray | None = None,
+    shifts: np.ndarray | None = None,
+) -> Scaling:
+    """Turn what passes over the rows found into a scaling, on the host.
+
+    The columns are those of numbers that are `kept`, and those of categories that are `chosen`.
+    """
+    center, spread = found.mean * found.magnitude, found.spread * found.magnitude
+    return Scaling(center, spread, kept, chosen, kinds.measure(found, observed), shifts)
 
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:

@@ -13,10 +13,10 @@ import numpy as np
 
 from pckid._utils.text import list_first
 from pckid.input.columns import frame_columns
+from pckid.input.meanings import MIN_DIFFERENT, numbers_may_name_rows
 from pckid.input.sentinels import describe_codes, find_codes
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_MIN_NAMED = 50  # rows; of fewer, measurements may well be all different
 _CALLERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("sklearn", "joblib"))
 _SEARCH = os.path.join("sklearn", "model_selection")
 # The kinds and lines of code of warnings from within a search that were shown.
@@ -301,14 +301,14 @@ def warn_identifiers(X: Any, values: Any, name: Callable[[int], str]) -> None:
     whole; floats are left alone, and so are tables of few rows. `name` gives what to call column j.
     """
     columns = frame_columns(X)
-    if columns is None or not isinstance(values, np.ndarray) or len(values) < _MIN_NAMED:
+    if columns is None or not isinstance(values, np.ndarray) or len(values) < MIN_DIFFERENT:
         return
     found = []
     for j, column in enumerate(columns):
         mine = values[:, j]
         if not (column.dtype.is_integer() or column.dtype in (nw.String, nw.Object)):
             continue
-        if (mine == mine.round()).all() and len(np.unique(mine)) == len(mine):
+        if numbers_may_name_rows(mine):
             found.append(name(j))
     if found:
         what, it, names = ("Column", "it", "names")

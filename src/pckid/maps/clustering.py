@@ -208,7 +208,8 @@ def make_map(
     if sample is not None:
         colouring = choose_colouring(cube.own_layers, sample.frame.to_numpy())
         overview = OverviewMaker(cube, legend_of(model), colouring)
-    for placed in place_windows(model, cube, smooth, side):
+    empty = sample.empty if sample is not None else ()
+    for placed in place_windows(model, cube, smooth, side, empty):
         labels[placed.window], confidence[placed.window] = placed.labels, placed.confidence
         if overview is not None:
             overview.add(placed)

@@ -11,16 +11,12 @@ from sklearn.utils import check_random_state
 
 from pckid.cubes.cube import Cube
 from pckid.cubes.layers import Layer
-from pckid.cubes.windows import windows
+from pckid.cubes.windows import bounds, window_side, windows
 from pckid.exceptions import TableError
 from pckid.input.sample import keys, pool_size, smallest
 
 if TYPE_CHECKING:
     from pckid.maps.overview import Overview
-
-# A window holds at most about so many numbers, so that memory does not grow with the scene.
-_WINDOW_NUMBERS = 1 << 23
-_SIDES = (1024, 512, 256, 128, 64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +29,7 @@ class PixelSample:
     positions: np.ndarray  # (n_pixels, 2), row and column of each, in pixels
     n_seen: int  # pixels of the scene with something observed
     n_observed: np.ndarray  # (n_layers,), in how many pixels of the scene each layer is
+    empty: frozenset[tuple[int, int, int, int]] = frozenset()  # windows with nothing observed
     scene: Overview | None = None  # the map that a report shows
 
     @property
@@ -44,12 +41,6 @@ class PixelSample:
     def is_whole(self) -> bool:
         """Whether these are all pixels with something observed."""
         return len(self.positions) == self.n_seen
-
-
-def window_side(cube: Cube) -> int:
-    """Choose the side of windows, in pixels."""
-    n_layers = len(cube.layers)
-    return next((side for side in _SIDES if side**2 * n_layers <= _WINDOW_NUMBERS), _SIDES[-1])
 
 
 def draw_pixels(cube: Cube, random_state: Any = None, side: int | None = None) -> PixelSample:
@@ -67,14 +58,18 @@ def draw_pixels(cube: Cube, random_state: Any = None, side: int | None = None) -
     rows, mine = np.empty((0, n_layers), np.float32), np.empty(0)
     places = np.empty(0, dtype=np.int64)
     n_seen, n_observed = 0, np.zeros(n_layers, dtype=np.int64)
-    for window in windows(cube.shape, side or window_side(cube)):
+    empty: set[tuple[int, int, int, int]] = set()
+    for window in windows(cube.shape, side or window_side(len(cube.layers))):
         values = cube.read(*window).reshape(n_layers, -1)
+        seen = ~np.isnan(values)
+        filled = np.flatnonzero(seen.any(axis=0))
+        if not len(filled):
+            empty.add(bounds(window))
+            continue
+        n_observed += np.count_nonzero(seen, axis=1)
+        n_seen += len(filled)
         y, x = np.mgrid[window]
         at = (y * width + x).ravel()
-        seen = ~np.isnan(values)
-        n_observed += np.count_nonzero(seen, axis=1)
-        filled = np.flatnonzero(seen.any(axis=0))
-        n_seen += len(filled)
         drawn = np.concatenate(
             [keys(entropy, start, start + x.shape[1]) for start in (y * width + x)[:, 0].tolist()]
         )[filled]
@@ -90,4 +85,6 @@ def draw_pixels(cube: Cube, random_state: Any = None, side: int | None = None) -
     order = np.argsort(places)
     positions = np.stack(np.divmod(places[order], width), axis=1).astype(np.float64)
     frame = pd.DataFrame(rows[order], columns=cube.names, copy=False)
-    return PixelSample(frame, cube.groups, cube.own_layers, positions, n_seen, n_observed)
+    return PixelSample(
+        frame, cube.groups, cube.own_layers, positions, n_seen, n_observed, frozenset(empty)
+    )

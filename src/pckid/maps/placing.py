@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
@@ -11,10 +11,9 @@ import numpy as np
 from pckid._utils.parallel import n_threads, one_ahead
 from pckid.cubes.cube import Cube
 from pckid.cubes.neighbours import box_sums
-from pckid.cubes.windows import Window, widen, windows, within
+from pckid.cubes.windows import Window, bounds, widen, window_side, windows, within
 from pckid.describe.merging import MergedClusters, join_memberships, pick_own, relabel
 from pckid.estimator import PCKID
-from pckid.maps.pixels import window_side
 from pckid.spectral.assignment import compute_rows, place_rows
 
 # Memberships that differ by less than this are as large as each other.
@@ -31,17 +30,22 @@ class PlacedWindow(NamedTuple):
 
 
 def place_windows(
-    model: PCKID | MergedClusters, cube: Cube, smooth: int = 1, side: int | None = None
+    model: PCKID | MergedClusters,
+    cube: Cube,
+    smooth: int = 1,
+    side: int | None = None,
+    empty: Collection[tuple[int, int, int, int]] = (),
 ) -> Iterator[PlacedWindow]:
     """Find the clusters of all pixels; the next window is read while one is computed.
 
     With `smooth` above 1, the memberships of each pixel are the mean of those in the square of so
     many pixels around it; pixels with nothing observed do not count, and stay without a cluster.
-    Of merged clusters, the classes of the clusters found are given.
+    Of merged clusters, the classes of the clusters found are given. Windows that are `empty`, as
+    `draw_pixels` found them, are not read.
     """
     fitted: PCKID = model.model if isinstance(model, MergedClusters) else model
     groups = model.groups_ if isinstance(model, MergedClusters) else None
-    reading = _read_windows(cube, smooth // 2, side or window_side(cube))
+    reading = _read_windows(cube, smooth // 2, side or window_side(len(cube.layers)), empty)
     with closing(one_ahead(reading)) as ahead:
         for window, wide, values in ahead:
             found = _place_pixels(fitted, values, smooth, groups)
@@ -51,12 +55,16 @@ def place_windows(
 
 
 def _read_windows(
-    cube: Cube, reach: int, side: int
+    cube: Cube, reach: int, side: int, empty: Collection[tuple[int, int, int, int]]
 ) -> Generator[tuple[Window, Window, np.ndarray], None, None]:
     """Read windows with a margin of `reach` pixels."""
     for window in windows(cube.shape, side):
         wide = widen(window, reach, cube.shape)
-        yield window, wide, cube.read(*wide)
+        if bounds(window) in empty:
+            shape = (len(cube.layers), *(each.stop - each.start for each in window))
+            yield window, window, np.broadcast_to(np.float32(np.nan), shape)
+        else:
+            yield window, wide, cube.read(*wide)
 
 
 def _place_pixels(

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pckid._utils.parallel import foreign_warnings_ignored
 from pckid._utils.text import counted, list_first
 from pckid.cubes.cells import find_decoding
@@ -36,6 +38,7 @@ _OTHERS = {
 }  # fmt: skip
 # A date in the tags of a file, in names such as DATE_ACQUIRED or TIFFTAG_DATETIME.
 _DATE_TAG = re.compile(r"date|sensing|acquisition|start_?time", re.IGNORECASE)
+_CACHE = 64  # megabytes of blocks that GDAL keeps; by itself it takes a twentieth of the memory
 _EXTRA = "python -m pip install 'pckid[maps]'"
 
 
@@ -61,7 +64,12 @@ def find_kind(path: str | os.PathLike[str]) -> str | None:
 
 
 def find_kind_of(start: bytes, ending: str) -> str | None:
-    """Find what kind of image stack begins with some bytes, in a file whose name ends so."""
+    """Find what kind of image stack begins with some bytes, in a file whose name ends so.
+
+    NetCDF and AnnData begin alike, and the name tells them apart.
+    """
+    if ending.lower() == ".h5ad":
+        return None
     if start.startswith((*_TIFF, *_JPEG_2000)) or b"<VRTDataset" in start:
         return "gdal"
     if start.startswith((_HDF5, *_NETCDF3)):
@@ -98,6 +106,23 @@ def require_libraries() -> None:
     for name in ("xarray", "rasterio", "rioxarray"):
         if find_spec(name) is None:
             raise ImportError(f"Maps need {name}: {_EXTRA}", name=name)
+
+
+def bound_cache(cube: Cube, side: int) -> None:
+    """Bound the memory in which GDAL keeps blocks of files, unless GDAL_CACHEMAX says how much.
+
+    GDAL reads that once in a process, when it first reads a block. Where blocks are whole rows of a
+    scene, those of a row of windows of `side` × `side` pixels must be kept, or each is decoded once
+    for each window.
+    """
+    height, width = cube.shape
+    rows = min(side + 2 * cube.context, height)
+    needed = 0
+    for stack in cube.stacks:
+        block = stack.data.encoding.get("preferred_chunks", {}).get(stack.data.dims[-1], 0)
+        stored = np.dtype(stack.data.encoding.get("rasterio_dtype", stack.data.dtype))
+        needed += (block >= width) * rows * width * len(stack.layers) * stored.itemsize
+    os.environ.setdefault("GDAL_CACHEMAX", str(max(_CACHE, -(-needed // 1_000_000))))
 
 
 class _Image(NamedTuple):
@@ -164,7 +189,7 @@ def _name_image(image: _Image, missing: Sequence[float], needed: bool, common: b
         stem, own = split_date(band) if named else (band, None)
         has_name = named or len(bands) > 1
         words = [image.words] * ((needed and not common) or (common and not has_name))
-        words += [stem] * has_name
+        words += [stem] * (has_name and stem not in words)
         date, series = own or image.date, " ".join(filter(None, words))
         layers.append(Layer(" ".join(filter(None, (series, date))), series or "value", date))
     return LayerStack(

@@ -29,7 +29,8 @@ share the rows of one table, of which only those of its subsample have a weight.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from pckid._utils.arrays import (
     Array,
@@ -44,7 +45,7 @@ from pckid._utils.arrays import (
 )
 from pckid.columns import kinds
 from pckid.columns.base import Numbers
-from pckid.columns.model import ColumnModel
+from pckid.columns.model import MEASURED, ColumnModel
 from pckid.input.table import StandardisedRows, take
 from pckid.mixture.em import Responsibilities, holds_rows, log_weights
 
@@ -64,11 +65,12 @@ class Statistics(NamedTuple):
     """What EM needs of the rows of each mixture in a stack."""
 
     rows: Array  # (n_mixtures or 1, n_samples, n_columns), F
-    link: Array | None  # (n_patterns, n_columns + 1); None: the columns are [m, 1] themselves
+    # (n_patterns, n_columns + 1), or one for each mixture; None: the columns are [m, 1] themselves
+    link: Array | None
     n_features: int
     n_columns: int  # of the table: numbers and categories
     tail: int  # which column of F is the first of [m, 1], or of the patterns
-    model: ColumnModel
+    model: ColumnModel  # of joined stacks (n_mixtures, 1, ...) what differs between tables
     n_counted: int  # how many rows count in a mixture, all together
     column_blocks: Array | None = None  # (n_features, n_blocks), as in `StandardisedRows`
     columns: Array | None = None  # (n_mixtures, n_columns, n_samples), Fᵀ where it is laid out
@@ -125,6 +127,40 @@ def statistics(table: StandardisedRows, rows: Array | None = None) -> Statistics
         shape[1],
         table.column_blocks,
         columns,
+    )
+
+
+def join(parts: Sequence[Statistics], mixtures: slice) -> Statistics:
+    """Join some mixtures of stacks into one stack: of each the same, on rows of a table of its own.
+
+    Each mixture has as many rows. The tables have the same columns, of the same kinds, and none of
+    categories if there are several.
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        columns = None if first.columns is None else first.columns[mixtures, ...]
+        return first._replace(rows=first.rows[mixtures, ...], columns=columns)
+    xp = namespace(first.rows)
+
+    def concatenated(name: str) -> Any:
+        found = [getattr(part, name) for part in parts]
+        return None if found[0] is None else xp.concat([each[mixtures, ...] for each in found])
+
+    def for_each(found: Sequence[Any]) -> Any:
+        stacked = xp.stack(found) if found[0].ndim > 1 else xp.stack(found)[:, None, :]
+        return xp.repeat(stacked, rows.shape[0] // len(parts), axis=0)
+
+    rows = concatenated("rows")
+    models = {
+        name: for_each([getattr(part.model, name) for part in parts])
+        for name in MEASURED
+        if getattr(first.model, name) is not None
+    }
+    return first._replace(
+        rows=rows,
+        columns=concatenated("columns"),
+        link=None if first.link is None else for_each([part.link for part in parts]),
+        model=first.model._replace(**models),
     )
 
 
@@ -321,7 +357,7 @@ def _log_odds(observed: Array, shares: Array, model: ColumnModel) -> tuple[Array
     hidden = xp.where(shares < 1, xp.log(1 - chance), 0.0)
     log_odds = xp.where(shares < 1, xp.log(chance), 0.0) - hidden
     if held is not None:
-        held = xp.concat([held, xp.ones_like(shares[held.shape[0] :])])
+        held = xp.concat([held, xp.ones_like(shares[..., held.shape[-1] :])], axis=-1)
         log_odds, hidden = log_odds * held, hidden * held
     if model.weights is not None:
         hidden = hidden * model.weights

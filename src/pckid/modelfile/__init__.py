@@ -19,6 +19,8 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.files import atomic_file
 from pckid._utils.sklearn_compat import check_parameters
 from pckid._version import __version__
+from pckid.columns import kinds as column_kinds
+from pckid.columns.log_number import LogNumber
 from pckid.exceptions import PckidModelError
 from pckid.input.column_groups import list_group_columns
 from pckid.input.validation import dropped_features
@@ -29,7 +31,8 @@ from pckid.modelfile.kinds import KINDS, cluster_sizes
 
 FORMAT = 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
-_ADDED = ("count_columns", "ordinal_columns")
+# Parameters that older versions lack.
+_ADDED = {kind.parameter for kind in column_kinds.KINDS} - {LogNumber.parameter}
 _MAX_FEATURES = 1_000_000
 _MAX_JOBS = 1024
 _BYTES_PER_INDEX = 40

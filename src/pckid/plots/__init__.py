@@ -27,13 +27,16 @@ from pckid.plots.verdict import (
     SpectrumDisplay,
     StabilityDisplay,
 )
+from pckid.plots.wide import FactorScoresDisplay, HeatMapDisplay
 
 __all__ = [
     "ChoiceDisplay",
     "ConfidenceDisplay",
     "CorrelogramDisplay",
     "EmbeddingDisplay",
+    "FactorScoresDisplay",
     "FlowDisplay",
+    "HeatMapDisplay",
     "KernelDisplay",
     "LikenessDisplay",
     "MissingnessDisplay",

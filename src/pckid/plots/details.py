@@ -13,7 +13,7 @@ from pckid.describe.rows import own_labels, to_matrix
 from pckid.describe.trajectories import Trajectories, describe_trajectories
 from pckid.figures.colours import cluster_colour
 from pckid.figures.draw import draw_panel
-from pckid.figures.figure import Figure, Placed
+from pckid.figures.figure import Figure
 from pckid.figures.marks import (
     Area,
     Axis,
@@ -22,6 +22,7 @@ from pckid.figures.marks import (
     Line,
     Mark,
     Panel,
+    Placed,
     cluster_dots,
     nice_axis,
     text_width,

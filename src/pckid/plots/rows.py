@@ -1,5 +1,6 @@
 """Pictures of the rows: where they lie, how alike they are, what they lack, how sure they are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -105,32 +106,13 @@ class EmbeddingDisplay(Display):
 
     def panel(self) -> Panel:
         """Draw a sign for each row and a name for each cluster."""
-        x, y = self.points.T
+        n_rows = len(self.points)
         # Many rows are drawn smaller, so that they do not cover each other.
-        scale = min(1.0, max(0.55, (800 / max(len(x), 1)) ** 0.25))
-        r = scale * ((2.2 + 2.8 * self.confidence) if self.sized else np.full(len(x), 4.0))
-        fills = [cluster_colour(label) for label in self.labels.tolist()]
-        found = np.unique(self.labels).tolist()
-        clouds = {c: self.points[self.labels == c] for c in found}
-        middles = {c: np.median(cloud, axis=0) for c, cloud in clouds.items()}
-        marks: list[Mark] = []
-        for pair in self.without_gap:
-            if {*pair} <= {*found}:
-                ends = np.array([middles[c] for c in pair])
-                marks.append(Line(ends[:, 0], ends[:, 1], "ink", dash=True, opacity=0.7))
-        marks.append(cluster_dots(x, y, self.labels, r, fills))
-        for is_small in (False, True):  # the names of small clouds stand above all others
-            some = [c for c in found if (len(clouds[c]) < _SMALL_CLOUD) == is_small]
-            at = np.array([middles[c] for c in some]).reshape(-1, 2)
-            names = [brief(self.cluster_names[c].removeprefix("Cluster "), 16) for c in some]
-            dy = -12.0 if is_small else 5.0
-            marks.append(
-                Labels(
-                    at[:, 0], at[:, 1], names, size=15, bold=True, halo=True, dy=dy, clusters=some
-                )
-            )
+        scale = min(1.0, max(0.55, (800 / max(n_rows, 1)) ** 0.25))
+        r = scale * ((2.2 + 2.8 * self.confidence) if self.sized else np.full(n_rows, 4.0))
+        marks = mark_rows(self.points, self.labels, r, self.cluster_names, self.without_gap)
         low, high = (np.zeros(2), np.ones(2))
-        if len(x):
+        if n_rows:
             low, high = self.points.min(axis=0), self.points.max(axis=0)
         across, up = (Axis(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True))
         return Panel(marks, across, up, _MAP[0], _MAP[1], equal=True, around=16.0)
@@ -393,6 +375,38 @@ class ConfidenceDisplay(Display):
         )  # fmt: skip
         y_axis = Axis(0, 1, [(v / 5, f"{v / 5:.1f}") for v in range(6)], "confidence", grid=True)
         return Panel(marks, x_axis, y_axis, WIDTH, 230)
+
+
+def mark_rows(
+    points: np.ndarray,
+    labels: np.ndarray,
+    r: np.ndarray,
+    cluster_names: list[str],
+    joined: Sequence[Sequence[int]] = (),
+) -> list[Mark]:
+    """Draw a sign of r (n,) pixels for each row at points (n, 2), and a name for each cluster.
+
+    Dashed lines join pairs of clusters.
+    """
+    fills = [cluster_colour(label) for label in labels.tolist()]
+    found = np.unique(labels).tolist()
+    clouds = {c: points[labels == c] for c in found}
+    middles = {c: np.median(cloud, axis=0) for c, cloud in clouds.items()}
+    marks: list[Mark] = []
+    for pair in joined:
+        if {*pair} <= {*found}:
+            ends = np.array([middles[c] for c in pair])
+            marks.append(Line(ends[:, 0], ends[:, 1], "ink", dash=True, opacity=0.7))
+    marks.append(cluster_dots(points[:, 0], points[:, 1], labels, r, fills))
+    for is_small in (False, True):  # the names of small clouds stand above all others
+        some = [c for c in found if (len(clouds[c]) < _SMALL_CLOUD) == is_small]
+        at = np.array([middles[c] for c in some]).reshape(-1, 2)
+        names = [brief(cluster_names[c].removeprefix("Cluster "), 16) for c in some]
+        dy = -12.0 if is_small else 5.0
+        marks.append(
+            Labels(at[:, 0], at[:, 1], names, size=15, bold=True, halo=True, dy=dy, clusters=some)
+        )
+    return marks
 
 
 def kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:

@@ -212,10 +212,12 @@ class NullDisplay(Display):
         most = max(9.0, heights.max() + 4)
         dots = cluster_dots(columns * width, heights + 0.5, 0 * columns, 4, ["heat"] * len(values))
         own, ground = np.array([self.statistic]), np.array([0.5])
+        place = (self.statistic - x.low) / ((x.high - x.low) or 1.0)
+        anchor = "start" if place < 0.1 else "end" if place > 0.9 else "middle"
         marks: list[Mark] = [
             dots._replace(opacity=0.4),
             cluster_dots(own, ground, np.zeros(1, int), 7, ["heat"]),
-            Labels(own, ground, ["this table"], bold=True, dy=-14),
+            Labels(own, ground, ["this table"], anchor, bold=True, dy=-14),
         ]
         return Panel(marks, x, Axis(0, most), WIDTH, 170)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.figures.colours import TINTS, cluster_colour
-from pckid.figures.figure import Figure, Placed
+from pckid.figures.figure import Figure
 from pckid.figures.marks import (
     FONT,
     Axis,
@@ -15,6 +15,7 @@ from pckid.figures.marks import (
     Line,
     Mark,
     Panel,
+    Placed,
     cluster_dots,
     histogram_area,
     text_width,
@@ -25,7 +26,7 @@ from pckid.profiles.words import MAX_WIDE, group_name, measure_name, write_again
 if TYPE_CHECKING:
     from pckid.profiles.profile import Profile
 
-STRIP = 150  # pixels, the width of a strip
+STRIP, NARROW_STRIP = 150, 90  # pixels, the width of a strip; of the second beside many clusters
 MAX_HISTOGRAMS = 6  # more clusters get lines
 _HEAD = 58  # pixels above the cells
 
@@ -81,7 +82,7 @@ def profile_figure(profile: "Profile") -> Figure:
     for place, (column, category) in enumerate(zip(columns, single, strict=True)):
         if category is not None:
             names[place] = brief(f"{column.name}: {column.categories[category]}", 38)  # type: ignore[union-attr]
-    left = max([90.0, *(1.12 * text_width(name) + 16 for name in names)])
+    left = max([90.0, *(1.06 * text_width(name) + 16 for name in names)])
     is_alone = len(heads) == 1
     cell = 104 if len(heads) <= 4 else 92 if len(heads) <= MAX_WIDE else 68
     across = left + cell * np.arange(len(heads) + 1)
@@ -153,9 +154,10 @@ def _head(profile: "Profile", across: np.ndarray, top: float) -> list[Mark]:
     if len(heads) > MAX_WIDE:
         names = [brief(head.name.removeprefix("Cluster "), 8) for head in heads]
     numbers = np.array([head.sign for head in heads])
-    signs = right - [text_width(name) + 10 for name in names]
-    fills = [cluster_colour(number) for number in numbers]
-    marks.append(cluster_dots(signs, y - 42, numbers, 5, fills))
+    if (numbers >= 0).all():  # else they are no clusters
+        signs = right - [text_width(name) + 10 for name in names]
+        fills = [cluster_colour(number) for number in numbers]
+        marks.append(cluster_dots(signs, y - 42, numbers, 5, fills))
     marks.append(Labels(right, y, names, "end", bold=True, dy=-38))
     sizes = [write_sizes(profile, head) for head in heads]
     marks.append(Labels(right, y, sizes, "end", "soft", FONT - 2, dy=-22))

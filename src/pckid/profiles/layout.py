@@ -15,7 +15,7 @@ from pckid.figures.colours import N_COLOURS, style_sheet
 from pckid.figures.figure import Figure
 from pckid.figures.svg import sign_path, to_svg
 from pckid.profiles.columns import Cell, Column, NumberProfile
-from pckid.profiles.figure import strip
+from pckid.profiles.figure import NARROW_STRIP, STRIP, strip
 from pckid.profiles.words import (
     MAX_WIDE,
     count_again,
@@ -29,9 +29,9 @@ from pckid.profiles.words import (
 if TYPE_CHECKING:
     from pckid.profiles.profile import ClusterHead, Profile
 
-MAX_NARROW = 3  # clusters that stand beside each other on a phone
+MAX_NARROW = 3  # clusters that stand beside each other on a phone, if their cells are short
 _DOUBTFUL = 0.5  # clusters found again in a smaller share of the halves are marked
-_LONG = 9  # letters of a cell
+_LONG = 8  # letters of a cell
 _MAX_NAME, _MAX_CELL = 28, 18  # letters in a text
 MAX_STRIPS = 60  # columns that have one in a page
 GLYPHS = "●■▲◆★✚▼✖✱⬢"  # the signs as letters
@@ -277,9 +277,9 @@ def write_table(profile: "Profile", max_columns: int | None, *, page: bool = Fal
     first, more = profile.columns[:shown], profile.columns[shown:]
     n = len(profile.clusters)
     kind = " single" if n == 1 else " crowd" if n > MAX_WIDE else ""
-    if n > MAX_NARROW:
-        is_text = any(len(c.cell(-1).text) > _LONG for c in profile.columns)
-        kind += " many texts" if is_text else " many"
+    longest = max((len(c.cell(i).text) for c in profile.columns for i in range(-1, n)), default=0)
+    if n > MAX_NARROW or (n == MAX_NARROW and longest > _LONG):
+        kind += " many texts" if longest > _LONG else " many"
     bodies = [_body(profile, column, place) for place, column in enumerate(first)]
     hidden = [
         _body(profile, column, len(first) + place, "more") for place, column in enumerate(more)
@@ -320,7 +320,7 @@ def _head(profile: "Profile", page: bool) -> str:
 
 def _cluster_head(profile: "Profile", head: "ClusterHead", page: bool) -> str:
     name = escape(brief(head.name, 60))
-    colour, sign = head.sign % N_COLOURS, write_sign(head.sign)
+    sign = f"{write_sign(head.sign)} " if head.sign >= 0 else ""
     again = write_again(profile, head)
     if head.found_again is not None and head.found_again < _DOUBTFUL:
         again = f'<em class="doubtful">{again}</em>'
@@ -329,7 +329,7 @@ def _cluster_head(profile: "Profile", head: "ClusterHead", page: bool) -> str:
         lines.append(f'<span class="aside">{escape(brief(head.note, 70))}</span>')
     named = name.removeprefix("Cluster ")
     word = '<span class="word">Cluster </span>' if named != name and named.isdigit() else ""
-    title = f'{sign} <bdi data-name="{head.number}">{word}{named if word else name}</bdi>'
+    title = f'{sign}<bdi data-name="{head.number}">{word}{named if word else name}</bdi>'
     if page:
         title = (
             f'<button type="button" class="choose" aria-pressed="false">{title}</button>'
@@ -337,7 +337,7 @@ def _cluster_head(profile: "Profile", head: "ClusterHead", page: bool) -> str:
             f'aria-label="Rename cluster {head.number}">✎</button>'
         )
     return (
-        f'<th scope="col" class="c{colour}" data-cluster="{head.number}">'
+        f'<th scope="col" class="{_colour(head)}" data-cluster="{head.number}">'
         f'<div class="title">{title}</div><div class="u">{"".join(lines)}</div></th>'
     )
 
@@ -354,7 +354,8 @@ def write_sign(cluster: int) -> str:
 def _body(profile: "Profile", column: Column, place: int, kind: str = "") -> str:
     """Write a column, and below it its categories, which unfold."""
     lines = list(list_lines(replace(profile, columns=[column])))
-    drawn = strip(profile, column) if place < MAX_STRIPS else None
+    wide = STRIP if len(profile.clusters) <= MAX_WIDE else NARROW_STRIP
+    drawn = strip(profile, column, wide) if place < MAX_STRIPS else None
     picture = to_svg(Figure.of(drawn)) if drawn else ""
     rows = _row(profile, lines[0], picture, n_parts=len(lines) - 1)
     rows += "".join(_row(profile, line) for line in lines[1:])
@@ -381,11 +382,16 @@ def _row(profile: "Profile", line: TableLine, picture: str = "", n_parts: int = 
 
 def _cell(cell: Cell, head: "ClusterHead") -> str:
     tint = "" if not cell.level else f" {'hi' if cell.level > 0 else 'lo'}{abs(cell.level)}"
-    label = f"{GLYPHS[head.sign % len(GLYPHS)]} {head.number}"
+    label = f"{GLYPHS[head.sign % len(GLYPHS)]} {head.number}" if head.sign >= 0 else head.name
     return (
-        f'<td class="c{head.sign % N_COLOURS}{tint}" data-cluster="{head.number}" '
+        f'<td class="{_colour(head)}{tint}" data-cluster="{head.number}" '
         f'data-label="{label}">{_inner(cell)}</td>'
     )
+
+
+def _colour(head: "ClusterHead") -> str:
+    """Name the class of a cluster's colour."""
+    return f"c{head.sign % N_COLOURS}" if head.sign >= 0 else ""
 
 
 def _inner(cell: Cell) -> str:

@@ -38,7 +38,8 @@ class ClusterHead:
     found_again : float or None
         The share of random halves of the rows in which it is found again; None if not assessed.
     sign : int
-        Which sign and colour it has: those of its number, or of the cluster that it stands for.
+        Which sign and colour it has: those of its number, or of the cluster that it stands for; −1
+        of what is no cluster.
     note : str
         What else to know of it.
     """

@@ -33,6 +33,10 @@ def list_figures(summary: Summary) -> dict[str, Figure]:
     if several:
         figures["map"] = map_figure(summary)
         figures["likeness"] = summary.likeness.figure()
+        if summary.heat_map is not None:
+            figures["heat-map"] = summary.heat_map.figure()
+        if summary.scores is not None:
+            figures["scores"] = summary.scores.figure()
         if summary.is_about_groups:
             figures["confidence"] = summary.sureness.figure()
             figures["observed"] = observed_figure(summary)

@@ -39,6 +39,8 @@ from pckid.outcomes import OutcomeComparison
 from pckid.plots import (
     ConfidenceDisplay,
     EmbeddingDisplay,
+    FactorScoresDisplay,
+    HeatMapDisplay,
     LikenessDisplay,
     MissingnessDisplay,
     SpectrumDisplay,
@@ -199,6 +201,8 @@ class Summary:
     parameters: dict[str, str]
     provenance: dict[str, str]
     methods: MethodFacts
+    heat_map: HeatMapDisplay | None  # of the columns that tell, where the table is wide
+    scores: FactorScoresDisplay | None  # of its rows
     axis: LeadingAxis | None  # along which rows differ, where there are no clear groups
     power: Power | None  # how far groups would have to lie apart to be found
 
@@ -311,6 +315,7 @@ def summarise(
     if isinstance(X, SeriesTable) and parameters["column_groups"] is None:
         parameters["column_groups"] = f"the variables: {', '.join(X.column_groups)}"
 
+    is_wide = estimator.n_factors_ > 0 and len(ranked) > 1
     is_none = assessment is not None and assessment.answer is Answer.NONE
 
     def with_names(found: Iterable[Any]) -> list[tuple[str, Any]]:
@@ -379,6 +384,12 @@ def summarise(
         command=background.command,
         parameters={name: str(value) for name, value in sorted(parameters.items())},
         provenance=_provenance(values, background),
+        heat_map=HeatMapDisplay.from_ranked(estimator, values, ranked) if is_wide else None,
+        scores=(
+            FactorScoresDisplay.from_estimator(estimator, X)
+            if is_wide and estimator.n_factors_ > 1
+            else None
+        ),
         axis=find_axis(estimator, X) if is_none else None,
         power=power,
         methods=collect_facts(estimator, labels, observed, len(categories), how["thing"]),

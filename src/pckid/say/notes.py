@@ -50,6 +50,8 @@ def write_notes(found: Any) -> list[str]:
     notes += found.codes
     if found.follows:
         notes.append(_note_followed(found))
+    if found.flags and found.answer is not Answer.NONE:
+        notes.append(_note_flags(found))
     if found.n_table is not None:
         notes.append(f"Judged on {found.n_rows:,} of {found.n_table:,} rows.")
     return notes
@@ -94,6 +96,16 @@ def _note_worth(found: Any) -> str:
     return (
         f"The rows are divided into {found.n_clusters} clusters because that number was given; "
         "do not read them as groups."
+    )
+
+
+def _note_flags(found: Any) -> str:
+    """Name the columns that only say what is missing."""
+    told = [f"{a} says which rows lack {b}" for a, b in found.flags.items()]
+    them = "it" if len(told) == 1 else "them"
+    return (
+        f"{list_first(told, 4)}: clusters may then be of what was measured, not of "
+        f"what was found. Cluster without {them} to see whether they stay."
     )
 
 

@@ -92,9 +92,10 @@ def _write_unknown(found: Any) -> str:
         few = f"{counted(found.n_together, 'group')} of rows that belong together"
         return f"Only {few}: too few to tell whether there are groups."
     if found.dependence is not None and found.dependence.is_endless:
+        again = " Groups would have to come again where or when rows are far apart."
         return (
             "Rows depend on each other so far that hardly any two are independent: there is no "
-            "telling whether there are groups."
+            "telling whether there are groups." + again * (found.dependence.reach > 0)
         )
     few = counted(found.n_rows, "row")
     if found.n_rows >= MIN_ROWS:

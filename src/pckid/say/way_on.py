@@ -10,11 +10,18 @@ _MOSTLY = 0.5  # a column of which a larger share is missing is worth measuring
 
 
 def write_power(found: Any) -> str:
-    """Write a Power in one sentence."""
+    """Write a Power in one sentence, and one more where rows may depend on each other."""
+    alone = ""
+    if found.with_positions:
+        alone = (
+            " The simulation takes rows as independent; as they have positions or belong to "
+            "groups, it may take more."
+        )
     if found.least is None:
         return (
             f"Not even two equal groups {found.distances[-1]:g} standard deviations apart would "
             f"have been found in 9 of {found.n_tables} tables with these rows, columns and gaps."
+            f"{alone}"
         )
     place = int(found.distances.tolist().index(found.least))
     told = (
@@ -26,7 +33,7 @@ def write_power(found: Any) -> str:
             f"; {found.distances[place - 1]:g} apart, in {found.n_found[place - 1]} of "
             f"{found.n_tables}"
         )
-    return f"{told}."
+    return f"{told}.{alone}"
 
 
 def write_tried(found: Any, most: int) -> str:
@@ -35,8 +42,11 @@ def write_tried(found: Any, most: int) -> str:
     tables = counted(len(found.null_statistics), "table")
     numbers = f"from 2 to {most} clusters were tried" if found.chosen else ""
     numbers = numbers or f"{counted(found.n_clusters, 'cluster')} were asked for"
+    rows = f"All {found.n_rows:,} rows"
+    if found.n_table is not None:
+        rows = f"{found.n_rows:,} of {found.n_table:,} rows"
     return (
-        f"All {found.n_rows:,} rows were compared by many mixture models, and {numbers}{runs}. "
+        f"{rows} were compared by many mixture models, and {numbers}{runs}. "
         f"The rows fall into clusters no more clearly than those of {tables} without groups, which "
         "have the same size, missing cells, distributions and correlations."
     )

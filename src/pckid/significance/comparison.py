@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from pckid._utils.parallel import run_in_threads
-from pckid._utils.progress import part, steps
+from pckid._utils.parallel import run_in_batches, threads_for_tables
+from pckid._utils.progress import part
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.input.arrangement import Arrangement
 from pckid.significance.dependence import INDEPENDENT, MIN_EFFECTIVE, Correlation, Correlogram
 from pckid.significance.levels import LEVELS
 from pckid.significance.margins import dip
 from pckid.significance.null_tables import (
+    NullModels,
     draw_dependent_table,
     draw_null_table,
     find_dependence,
-    fit_null_model,
 )
 from pckid.spectral.embedding import walk_coordinates
 
@@ -33,8 +33,10 @@ MAX_NULL = 144  # no more null tables are drawn, unless they are asked for
 _CLEAR = 2.5  # the answer is clear if p is so many standard errors away from the level,
 _MIN_EXCEEDING = 4  # and "none" only if so many null tables are at least as clear as the table
 _NULL_PER_OWN = 3  # the table itself is measured once for so many null tables
-# Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n).
-KernelOf = Callable[[np.ndarray, int], np.ndarray]
+# So many tables are trained in one call.
+TABLES_AT_ONCE = 12
+# Trains a kernel on each table (n, d) by its seed, and gives those between their rows (n, n).
+KernelsOf = Callable[[Sequence[np.ndarray], Sequence[int]], Iterable[np.ndarray]]
 # What the eigenvalues, shares and dips of a structure count in the statistic.
 WEIGHTS = (0.5, 0.25, 0.25)
 # Smaller spreads of null tables are rounding.
@@ -121,13 +123,14 @@ class Comparison(NamedTuple):
 def compare_with_null_tables(
     X: np.ndarray,
     categorical: np.ndarray,
-    kernel_of: KernelOf,
+    kernels_of: KernelsOf,
     entropy: int,
     jobs: int = 1,
     n_null: int | None = None,
     level: float = LEVELS.structure,
     arrangement: Arrangement | None = None,
     max_null: int = MAX_NULL,
+    null_models: NullModels | None = None,
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
@@ -135,21 +138,22 @@ def compare_with_null_tables(
     columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. Of more
     than 500 rows, every ensemble and every null table has others. As many null tables are drawn as
     a clear answer takes at a level, up to `max_null`, or all of `n_null`. Rows that depend on each
-    other by their arrangement do so in null tables, too.
+    other by their arrangement do so in null tables, too. Comparisons of one table may share
+    `null_models`.
     """
     if X.shape[1] > MAX_COLUMNS:
         # Empty columns do not count.
         empty = generator(entropy, Stream.NULL_TABLES, 2).permutation(X.shape[1])[MAX_COLUMNS:]
         X = X.copy()
         X[:, empty] = np.nan
-    model, dependence = fit_null_model(X, categorical), None
+    model, dependence = (null_models or NullModels()).fit(X, categorical), None
     if arrangement is not None:
         dependence = find_dependence(model, arrangement, generator(entropy, Stream.DEPENDENCE))
     if dependence is not None:
         X = X[dependence.rows]
     every = np.arange(len(X))
 
-    def measure(of_null: int, number: int) -> Structure:
+    def draw(of_null: int, number: int) -> tuple[np.ndarray, int]:
         rng = generator(entropy, Stream.NULL_TABLES, of_null, number)
         rows = some_rows(every, MAX_COMPARED, rng)
         if not of_null:
@@ -158,7 +162,11 @@ def compare_with_null_tables(
             table = draw_null_table(model, rows, rng)
         else:
             table = draw_dependent_table(model, dependence, rows, rng)
-        return measure_structure(kernel_of(table, int(rng.integers(2**31))))
+        return table, int(rng.integers(2**31))
+
+    def measure(tasks: Sequence[tuple[int, int]]) -> Iterable[Structure]:
+        tables, seeds = zip(*(draw(*task) for task in tasks), strict=True)
+        return map(measure_structure, kernels_of(tables, seeds))
 
     own: list[Structure] = []
     null: list[Structure] = []
@@ -169,7 +177,8 @@ def compare_with_null_tables(
         tasks = [*((0, i) for i in range(len(own), n_own)), *numbers]
         # About half of the tables that are left are settled by the next look.
         with part(1.0 if look == looks[-1] else 0.5):
-            both = run_in_threads(measure, tasks, jobs, steps(len(tasks)))
+            n = threads_for_tables(len(tasks), min(len(X), MAX_COMPARED), X.shape[1], jobs)
+            both = run_in_batches(measure, tasks, n, TABLES_AT_ONCE)
         own += both[: -len(numbers)]
         null += both[-len(numbers) :]
         found = compare_structures(own, null)

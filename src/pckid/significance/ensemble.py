@@ -1,24 +1,26 @@
 """Small ensembles: the settings of a fit with few mixtures, for many small tables.
 
 What each small table is trained by is data: `SmallEnsembles`, its settings and what is known of the
-columns. `draw_matrix` takes the rows of a matrix, `train` trains, and nothing knows an estimator.
+columns. `draw_matrix` takes the rows of a matrix, `train_together` trains, and nothing knows an
+estimator.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.answers import tells_rows_apart
 from pckid._utils.arrays import Array, asarray_like, to_numpy
 from pckid.columns.log_number import LogNumber
 from pckid.columns.ordinal import Ordinal
 from pckid.ensemble.feature_map import feature_matrix
-from pckid.ensemble.training import FitInput, Minimums, draw_input, train
+from pckid.ensemble.training import FitInput, Minimums, draw_input, train_together
 from pckid.factors.fit import Asked, asked_of
 from pckid.input.arrangement import Arrangement
 from pckid.input.column_groups import ColumnRoles, find_roles
+from pckid.input.meanings import tells_rows_apart
 from pckid.input.sample import RowsInMemory
 from pckid.input.table import standardise
 from pckid.spectral.clustering import recluster
@@ -120,22 +122,44 @@ def with_whole_levels(small: SmallEnsembles, X: np.ndarray) -> np.ndarray:
     return np.where(small.ordered, np.rint(X), X) if small.ordered.any() else X
 
 
-def cluster_some(
-    small: SmallEnsembles, X: np.ndarray, n_clusters: int, drawn: np.ndarray, seed: int
-) -> np.ndarray:
-    """Cluster the rows `drawn` (n_drawn,) of a table by few mixtures, and label all (n_samples,).
+class Resample(NamedTuple):
+    """Rows of a table that a small ensemble learns from."""
+
+    X: np.ndarray  # (n_samples, n_features), the whole table
+    drawn: np.ndarray  # (n_drawn,), its rows
+    seed: int
+
+
+def cluster_parts(
+    small: SmallEnsembles, n_clusters: int, parts: Sequence[Resample]
+) -> Iterator[np.ndarray]:
+    """Cluster parts of tables by few mixtures each; labels of all rows of the tables (n_samples,).
 
     As fit and predict of a PCKID, without all else that a fit finds. A row that has values only in
     columns that do not vary in the rows drawn gets the label 0.
     """
-    settings = small.few(seed, n_clusters=n_clusters, kmeans_n_init=10)
-    X = with_whole_levels(small, X)
-    sample = draw_matrix(X[drawn], small, settings, settings.minimums).sample
-    kernel = train(sample, settings).kernel
-    table = standardise(X, kernel.scaling, kernel.dtype)
-    how = settings.clustering(n_clusters)
-    labels = recluster(kernel, sample, [n_clusters], **how, others=table)[0]
-    return np.where(to_numpy(table.observed).any(axis=1), labels, 0)
+    tables = [with_whole_levels(small, part.X) for part in parts]
+    settings = [small.few(part.seed, n_clusters=n_clusters, kmeans_n_init=10) for part in parts]
+    samples = [
+        draw_matrix(X[part.drawn], small, each, each.minimums).sample
+        for X, part, each in zip(tables, parts, settings, strict=True)
+    ]
+    kernels = train_together(samples, settings)
+    for X, sample, kernel, each in zip(tables, samples, kernels, settings, strict=True):
+        table = standardise(X, kernel.scaling, kernel.dtype)
+        how = each.clustering(n_clusters)
+        labels = recluster(kernel, sample, [n_clusters], **how, others=table)[0]
+        yield np.where(to_numpy(table.observed).any(axis=1), labels, 0)
+
+
+def label_resamples(
+    small: SmallEnsembles,
+    X: np.ndarray,
+    n_clusters: int,
+    resamples: Sequence[tuple[np.ndarray, int]],
+) -> Iterator[np.ndarray]:
+    """Cluster parts of one table, rows (n_drawn,) and a seed each, as `cluster_parts`."""
+    return cluster_parts(small, n_clusters, [Resample(X, *each) for each in resamples])
 
 
 def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
@@ -149,11 +173,18 @@ def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
     return max(_N_INITS, min(_MAX_INITS, _CELLS_FOR_INITS // cells))
 
 
-def small_kernel(small: SmallEnsembles, X: np.ndarray, seed: int) -> np.ndarray:
-    """Train a small ensemble on a table (n, d); the kernel between its rows (n, n)."""
-    X = with_whole_levels(small, X)
-    settings = small.few(seed, n_inits=n_starts(small.settings.n_starts, *X.shape))
-    kernel = train(draw_matrix(X, small, settings, Minimums()).sample, settings).kernel
-    table = standardise(X, kernel.scaling, kernel.dtype)
-    features = to_numpy(feature_matrix(kernel, table, 1))
-    return features.T @ features
+def small_kernels(
+    small: SmallEnsembles, tables: Sequence[np.ndarray], seeds: Sequence[int]
+) -> Iterator[np.ndarray]:
+    """Train a small ensemble on each table (n, d) by its seed; the kernels of their rows (n, n)."""
+    tables = [with_whole_levels(small, X) for X in tables]
+    starts = [n_starts(small.settings.n_starts, *X.shape) for X in tables]
+    settings = [small.few(seed, n_inits=n) for seed, n in zip(seeds, starts, strict=True)]
+    samples = [
+        draw_matrix(X, small, each, Minimums()).sample
+        for X, each in zip(tables, settings, strict=True)
+    ]
+    for X, kernel in zip(tables, train_together(samples, settings), strict=True):
+        table = standardise(X, kernel.scaling, kernel.dtype)
+        features = to_numpy(feature_matrix(kernel, table, 1))
+        yield features.T @ features

@@ -106,7 +106,6 @@ def find_gaps(
     levels: Levels = LEVELS,
     null: np.ndarray | None = None,
     only_if_separated: bool = False,
-    with_valleys: bool = True,
 ) -> Gaps:
     """Test pairs of clusters for a gap; labels (n_samples,) count from 0.
 
@@ -115,10 +114,10 @@ def find_gaps(
     between them crosses a gap, which then is theirs, see `neighbours`. With `only_if_separated`,
     pairs are tested first that would join all clusters to one group, then those that may join two
     groups: the groups are the same, and NaN is the p-value of pairs that were not tested. Of rows
-    that depend on each other, `null` (n_null,) are the clearest gaps of tables without groups, as
-    z: all pairs are tested, by dips alone, not `with_valleys`.
+    that depend on each other, `null` (n_null,) are the clearest gaps of all pairs in tables without
+    groups, as z: pairs are tested by dips alone, and compared with these.
     """
-    with_valleys = with_valleys and null is None
+    with_valleys = null is None
     ties = find_ties(units)
     sizes = np.bincount(labels, minlength=n_clusters)
     distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
@@ -130,32 +129,69 @@ def find_gaps(
 
     def test(pairs: np.ndarray) -> None:
         for a, b in np.argwhere(np.triu((pairs | pairs.T) & is_open)).tolist():
-            rows = np.flatnonzero((labels == a) | (labels == b))
-            rng = generator(entropy, Stream.GAPS, a, b)
-            given = ties.take(rows), units.categorical, labels[rows] == b, rng
-            p_values[a, b] = p_values[b, a] = find_gap_of_pair(*given, with_valley=with_valleys)
+            found = _test_pair(ties, units.categorical, labels, a, b, entropy, with_valleys)
+            p_values[a, b] = p_values[b, a] = found
         is_open[pairs | pairs.T] = False
 
+    def judge(found: np.ndarray) -> np.ndarray:
+        return found if null is None else compare_with_null_gaps(found, null)
+
     def group() -> np.ndarray:
-        return _find_groups((p_values <= levels.gaps) | is_open, sizes, distances)
+        return _find_groups((judge(p_values) <= levels.gaps) | is_open, sizes, distances)
 
     if only_if_separated:
         test(_pairs_with_closest(enough, sizes, distances))
         if not (groups := group()).any():
             return Gaps(p_values, groups, levels.gaps)
-    pairs = is_open.copy()
-    if with_valleys:
-        pairs[np.ix_(enough, enough)] = find_neighbours(units, labels, enough)
+    pairs = np.zeros(is_open.shape, dtype=bool)
+    pairs[np.ix_(enough, enough)] = find_neighbours(units, labels, enough)
+    # Where null tables have the clearest gaps that there can be, no further pair decides.
+    may_decide = bool((judge(np.zeros_like(p_values)) <= levels.gaps).any())
     while (pairs & is_open).any():
         test(pairs)
         ways, groups = find_ways(p_values, is_open), group()
-        pairs = ways > levels.gaps
+        is_settled = (judge(ways) <= levels.gaps) | (not may_decide)
+        pairs = ~is_settled
         if only_if_separated:
             pairs &= groups[:, None] != groups
-        p_values = np.where(is_open & (ways <= levels.gaps), ways, p_values)
-    if null is not None:
-        p_values = compare_with_null_gaps(p_values, null)
-    return Gaps(p_values, group(), levels.gaps)
+        p_values = np.where(is_open & is_settled, ways, p_values)
+    if not may_decide:
+        is_open[:] = False
+    return Gaps(judge(p_values), group(), levels.gaps)
+
+
+def find_clearest_gap(units: Units, labels: np.ndarray, entropy: int, n_clusters: int) -> float:
+    """Find the clearest gap between any two clusters, as z, by dips alone.
+
+    What `find_gaps` finds of all pairs; those farthest apart are tested first, and no further ones
+    than the first that is as clear as can be.
+    """
+    ties, sizes = find_ties(units), np.bincount(labels, minlength=n_clusters)
+    distances = cluster_distances(units, labels, len(sizes)).sum(axis=2)
+    enough = np.flatnonzero(sizes >= _MIN_ROWS).tolist()
+    pairs = sorted(combinations(enough, 2), key=lambda pair: -distances[pair])
+    clearest = -_LARGEST
+    for a, b in pairs:
+        found = _test_pair(ties, units.categorical, labels, a, b, entropy, with_valley=False)
+        clearest = max(clearest, float(as_z(np.array(found))))
+        if clearest >= _LARGEST:
+            break
+    return clearest
+
+
+def _test_pair(
+    ties: Ties,
+    categorical: np.ndarray,
+    labels: np.ndarray,
+    a: int,
+    b: int,
+    entropy: int,
+    with_valley: bool,
+) -> float:
+    """Test two clusters of labels (n_samples,) for a gap, always by the same halves for a seed."""
+    rows = np.flatnonzero((labels == a) | (labels == b))
+    rng = generator(entropy, Stream.GAPS, a, b)
+    return find_gap_of_pair(ties.take(rows), categorical, labels[rows] == b, rng, with_valley)
 
 
 def as_z(p_values: np.ndarray) -> np.ndarray:

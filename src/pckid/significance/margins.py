@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
 # A column of so few distinct values, each of which comes twice on average, is discrete.
@@ -12,6 +13,8 @@ FEW_LEVELS = 10
 N_HERMITE = 24  # how many Hermite polynomials describe how a column was cut from a Gaussian
 
 _N_MODES = 25
+# Between two values; slopes stay finite.
+_MIN_WIDTH = 1e-300
 
 
 class Margin(NamedTuple):
@@ -95,7 +98,15 @@ def unimodal(levels: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.nda
     values and the probability up to each (n_knots,), and that difference.
     """
     fits = _Fits(levels, shares)
-    return min(map(fits.with_mode, fits.modes), key=lambda fit: fit[2])
+    place, _ = fits.best()
+    found = fits.with_mode(fits.modes[place])
+    # Of modes that are as good, the first.
+    for mode in fits.modes[:place][::-1]:
+        before = fits.with_mode(mode)
+        if before[2] > found[2]:
+            break
+        found = before
+    return found
 
 
 def dip(values: np.ndarray) -> float:
@@ -103,15 +114,7 @@ def dip(values: np.ndarray) -> float:
     empirical distribution function and that of `unimodal`, from 0 to 1/4.
     """
     levels, counts = np.unique(values, return_counts=True)
-    fits, found = _Fits(levels, counts / len(values)), 1.0
-    # As the mode moves up, the difference left of it grows, and that right of it falls.
-    first, last = 0, len(fits.modes) - 1
-    while first <= last:
-        middle = (first + last) // 2
-        below, above = fits.errors(fits.modes[middle])
-        found = min(found, max(below, above))
-        first, last = (first, middle - 1) if below >= above else (middle + 1, last)
-    return found
+    return _Fits(levels, counts / len(values)).best()[1]
 
 
 class _Fits:
@@ -124,14 +127,30 @@ class _Fits:
         self.middle, self.last = (self.before + self.after) / 2, len(levels) - 1
         modes = np.searchsorted(self.after, (np.arange(_N_MODES) + 0.5) / _N_MODES)
         self.modes = np.unique(np.minimum(modes, self.last))
-        self.left = _convex_minorants(levels, self.before, self.modes)
-        mirrored = self.last - self.modes
-        self.right = _convex_minorants(-levels[::-1], -self.after[::-1], mirrored)
+        # Left of the mode the function of values below bends upwards, right of it that of values up
+        # to here downwards.
+        self.widths = np.maximum(np.diff(levels), _MIN_WIDTH)
+        self.rising = np.diff(self.before) / self.widths
+        self.falling = np.diff(self.after) / self.widths
+
+    def best(self) -> tuple[int, float]:
+        """Find which of the modes has the smallest of the largest differences, and that."""
+        place, found = 0, 1.0
+        # As the mode moves up, the difference left of it grows, and that right of it falls.
+        first, last = 0, len(self.modes) - 1
+        while first <= last:
+            middle = (first + last) // 2
+            below, above = self.errors(self.modes[middle])
+            if max(below, above) < found:
+                place, found = middle, max(below, above)
+            first, last = (first, middle - 1) if below >= above else (middle + 1, last)
+        return place, found
 
     def corners(self, mode: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the levels at which the distribution bends, left and right of a mode."""
-        mirrored = np.array(self.right[self.last - mode])
-        return np.array(self.left[mode]), self.last - mirrored[::-1]
+        left = _pool(self.rising[:mode], self.widths[:mode])
+        right = _pool(self.falling[mode:][::-1], self.widths[mode:][::-1])
+        return left, self.last - right[::-1]
 
     def with_mode(self, mode: int) -> tuple[np.ndarray, np.ndarray, float]:
         """Return values and the probability up to each, and the largest difference."""
@@ -150,22 +169,12 @@ class _Fits:
         return float(below.max()), float(above.max())
 
 
-def _convex_minorants(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> dict[int, list[int]]:
-    """Find the corners of the greatest convex function under the points 0, …, end (x ascending).
+def _pool(slopes: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Find the corners of the greatest convex function under points, by the steps between these.
 
-    They are indices of points, by `end`.
+    Its slopes are the isotonic regression of the steps' slopes (n,), weighted by their widths (n,).
+    The corners are numbers of points, from 0 to n.
     """
-    wanted, found = set(ends.tolist()), {}
-    corners: list[int] = []
-    xs, ys = x.tolist(), y.tolist()
-    for i, (xi, yi) in enumerate(zip(xs, ys, strict=True)):
-        while len(corners) > 1:
-            a, b = corners[-2], corners[-1]
-            xa, ya = xs[a], ys[a]
-            if (ys[b] - ya) * (xi - xa) < (yi - ya) * (xs[b] - xa):
-                break
-            corners.pop()
-        corners.append(i)
-        if i in wanted:
-            found[i] = corners.copy()
-    return found
+    if len(slopes) < 2:
+        return np.arange(len(slopes) + 1)
+    return isotonic_regression(slopes, weights=widths).blocks

@@ -6,13 +6,13 @@ each other as those of the table do, clustered into as many clusters.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from pckid._utils.parallel import run_in_threads
+from pckid._utils.parallel import run_in_batches, threads_for_tables
 from pckid._utils.seeds import Stream, generator
-from pckid.significance.gaps import as_z, find_gaps
+from pckid.significance.gaps import find_clearest_gap
 from pckid.significance.null_tables import (
     Dependence,
     NullModel,
@@ -21,15 +21,17 @@ from pckid.significance.null_tables import (
 from pckid.significance.units import find_units
 
 N_NULL_GAPS = 19
-# Clusters a table (n, d) by a seed; labels (n,).
-ClusterTable = Callable[[np.ndarray, int], np.ndarray]
+# So many of them are clustered in one call.
+_AT_ONCE = 5
+# Clusters each table (n, d) by its seed; labels (n,).
+ClusterTables = Callable[[Sequence[np.ndarray], Sequence[int]], Iterable[np.ndarray]]
 
 
 def find_null_gaps(
     model: NullModel,
     dependence: Dependence,
     categorical: np.ndarray,
-    cluster_table: ClusterTable,
+    cluster_tables: ClusterTables,
     n_clusters: int,
     entropy: int,
     jobs: int,
@@ -37,14 +39,16 @@ def find_null_gaps(
     """Find the clearest gap of each null table, as z (n_null,)."""
     every = np.arange(len(dependence.rows))
 
-    def measure(number: int) -> float:
+    def draw(number: int) -> tuple[np.ndarray, int]:
         rng = generator(entropy, Stream.DEPENDENCE, number)
-        X = draw_dependent_table(model, dependence, every, rng)
-        seed = int(rng.integers(2**31))
-        labels = cluster_table(X, seed)
-        found = find_gaps(
-            find_units(X, categorical), labels, seed, n_clusters, with_valleys=False
-        ).p_values
-        return float(as_z(found[~np.eye(n_clusters, dtype=bool)]).max())
+        return draw_dependent_table(model, dependence, every, rng), int(rng.integers(2**31))
 
-    return np.array(run_in_threads(measure, [(number,) for number in range(N_NULL_GAPS)], jobs))
+    def measure(numbers: Sequence[int]) -> Iterable[float]:
+        tables, seeds = zip(*map(draw, numbers), strict=True)
+        return map(measure_one, tables, seeds, cluster_tables(tables, seeds))
+
+    def measure_one(X: np.ndarray, seed: int, labels: np.ndarray) -> float:
+        return find_clearest_gap(find_units(X, categorical), labels, seed, n_clusters)
+
+    n = threads_for_tables(N_NULL_GAPS, len(every), len(categorical), jobs)
+    return np.array(run_in_batches(measure, range(N_NULL_GAPS), n, _AT_ONCE))

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from pckid._utils.parallel import run_in_threads
+from pckid._utils.parallel import run_in_threads, threads_for_tables
 from pckid._utils.progress import part, steps
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.significance.comparison import (
     MAX_COMPARED,
     MIN_SPREAD,
     WEIGHTS,
-    KernelOf,
+    KernelsOf,
     Structure,
     measure_structure,
 )
@@ -37,7 +37,7 @@ _N_OWN, _N_NULL = 2, 3  # kernels of each table, and null tables of each
 def search_distances(
     X: np.ndarray,
     categorical: np.ndarray,
-    kernel_of: KernelOf,
+    kernels_of: KernelsOf,
     entropy: int,
     jobs: int,
     level: float,
@@ -54,7 +54,7 @@ def search_distances(
         middle = (low + high) // 2
         distance = float(_DISTANCES[middle])
         with part(0.3):
-            how = distance, kernel_of, entropy, jobs, level
+            how = distance, kernels_of, entropy, jobs, level
             tried[distance] = int(detect_groups(model, categorical, *how).sum())
         low, high = (low, middle) if tried[distance] >= N_FOUND else (middle, high)
     return tried
@@ -64,7 +64,7 @@ def detect_groups(
     model: NullModel,
     categorical: np.ndarray,
     distance: float,
-    kernel_of: KernelOf,
+    kernels_of: KernelsOf,
     entropy: int,
     jobs: int,
     level: float,
@@ -78,11 +78,15 @@ def detect_groups(
         null = fit_null_model(X, categorical)
         every = np.arange(len(rows))
         tables = [X] * _N_OWN + [draw_null_table(null, every, rng) for _ in range(_N_NULL)]
-        found = [measure_structure(kernel_of(table, int(rng.integers(2**31)))) for table in tables]
+        seeds = [int(rng.integers(2**31)) for _ in tables]
+        found = list(map(measure_structure, kernels_of(tables, seeds)))
         return found[:_N_OWN], found[_N_OWN:]
 
     tasks = [(number,) for number in range(N_TABLES)]
-    found = run_in_threads(measure, tasks, jobs, steps(N_TABLES))
+    n_rows = min(len(model.observed), MAX_COMPARED)
+    n_each = _N_OWN + _N_NULL
+    n = threads_for_tables(N_TABLES * n_each, n_rows, len(categorical), jobs)
+    found = run_in_threads(measure, tasks, n, steps(N_TABLES))
     return find_clear(found) <= level
 
 

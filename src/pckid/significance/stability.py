@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from pckid._utils.parallel import run_in_threads
-from pckid._utils.progress import steps
+from pckid._utils.parallel import run_in_batches
 from pckid._utils.seeds import Stream, generator
 from pckid.input.weights import draw_together
 
 # A cluster is found again in a resample that has one of this Jaccard index with it (Hennig).
 FOUND_AGAIN = 0.75
-# Clusters the rows (n_drawn,) of a table by a seed and returns labels of all rows (n,).
-LabelsOf = Callable[[np.ndarray, int], np.ndarray]
+# So many resamples are clustered in one call.
+_AT_ONCE = 10
+# Clusters parts of a table, rows (n_drawn,) and a seed, and gives labels of all rows (n,) by each.
+LabelsOf = Callable[[Sequence[tuple[np.ndarray, int]]], Iterable[np.ndarray]]
 
 
 class Stability(NamedTuple):
@@ -42,17 +43,15 @@ def resample_clusters(
     Rows of one of the `groups` (n_samples,) are drawn together.
     """
 
-    def resample(number: int) -> np.ndarray:
+    def draw(number: int) -> tuple[np.ndarray, int]:
         rng = generator(entropy, Stream.RESAMPLES, number)
         rows = draw_together(rng, n_samples, size, groups)
-        return labels_of(rows, int(rng.integers(2**31)))
+        return rows, int(rng.integers(2**31))
 
-    return run_in_threads(
-        resample,
-        [(number,) for number in range(n_resamples)],
-        jobs,
-        steps(n_resamples),
-    )
+    def resample(numbers: Sequence[int]) -> Iterable[np.ndarray]:
+        return labels_of([draw(number) for number in numbers])
+
+    return run_in_batches(resample, range(n_resamples), jobs, _AT_ONCE)
 
 
 def measure_stability(

@@ -20,15 +20,13 @@ from pckid.input.sample import Sample
 from pckid.input.table import StandardisedRows, take
 from pckid.spectral.embedding import draw_guess, fit_embedding
 from pckid.spectral.kmeans import (
-    Anchors,
-    Clusters,
     distances_to,
     first_of_nearest,
     kmeans,
     lloyd,
     nearest,
 )
-from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
+from pckid.spectral.known_rows import FoundClusters, KnownRows, n_coordinates, span_of_centers
 from pckid.spectral.membership import calibrate_membership, cluster_by_parts
 
 _TURNS = 20
@@ -74,8 +72,7 @@ class Landmarks(NamedTuple):
     weights: Array | None  # (n_landmarks,), how many rows each counts for; None: all alike
     points: Array  # (n_landmarks, n_coordinates)
     known_points: Array | None  # (n_known, n_coordinates), of rows whose cluster is known
-    anchors: Anchors | None  # the known rows, where these hold the first centres
-    clusters: Clusters | None  # those that known rows led to; None: still to be found
+    found: FoundClusters | None  # those that known rows led to; None: still to be found
     parts: np.ndarray  # (n_draws, n_landmarks), labels by parts of the ensemble
 
 
@@ -165,30 +162,29 @@ def embed_landmarks(
     )
     in_threads = is_host(features) and math.prod(features.shape) > _FEW_CELLS
     # The host launches these before it waits for the eigenvectors on a GPU.
-    launched, held = None if in_threads else deviate(), None
+    launched, moved = None if in_threads else deviate(), None
 
     def deviate_and_cluster() -> tuple[_Deviations, np.ndarray]:
-        return launched or deviate(), by_parts(known=held)
+        return launched or deviate(), by_parts(known=moved)
 
     # One thread for both: more would wait for each other at the interpreter.
     beside = in_threads and known_rows is None
     wait = meanwhile(deviate_and_cluster, jobs) if beside else deviate_and_cluster
     projection = fit_embedding(embedding, features, width, rng, weights)
     points = project_features(features, projection)
-    anchors = known_points = clusters = None
+    known_points = found = None
     if known_rows is not None:
         known_points = project_features(known_rows.features, projection)
         each = how | {"weights": weights}
-        clusters, are_held = known_rows.find_clusters(points, known_points, n_clusters, each)
-        if are_held:
-            held = known_rows
-            anchors = known_rows.anchors(known_points, n_clusters)
+        found = known_rows.find_clusters(points, known_points, n_clusters, each)
+        if found.is_wide:
+            moved = known_rows
         else:
             projection, points = projection.first(n_clusters), points[:, :n_clusters]
             known_points = known_points[:, :n_clusters]
     deviations, parts = wait()
     scores = _score_landmarks(deviations, sample, weights)
-    landmarks = Landmarks(rows, weights, points, known_points, anchors, clusters, parts)
+    landmarks = Landmarks(rows, weights, points, known_points, found, parts)
     return projection, landmarks, scores
 
 
@@ -207,22 +203,25 @@ def cluster_embedding(
     landmarks are from them (n_clusters, n_landmarks).
     """
     kernel, sample = training.kernel, training.sample
-    _, weights, points, known_points, anchors, found, _ = landmarks
+    _, weights, points, known_points, by_known, _ = landmarks
     are_all = len(landmarks.rows) == sample.table.n_samples
-    starts = how | {"weights": weights, "anchors": anchors, "jobs": jobs if are_all else 1}
-    beside = not are_all and found is None and is_host(points)
+    starts = how | {"weights": weights, "jobs": jobs if are_all else 1}
+    beside = not are_all and by_known is None and is_host(points)
     cluster = meanwhile(partial(kmeans, points, n_clusters, **starts), jobs if beside else 1)
     if not are_all and sample.is_whole:
         points, own = project_and_score(kernel, projection, scores.scale, sample.table, jobs)
         scores = scores._replace(own=own)
     elif not are_all:
         points = project(kernel, projection, sample.table, jobs)
-    found = cluster() if found is None else found
+    found = cluster() if by_known is None else by_known.clusters
+    is_wide = by_known is not None and by_known.is_wide
+    anchors = None if by_known is None else by_known.anchors
     row_weights = None if sample.weights is None else asarray_like(sample.weights, points)
-    if not are_all:
+    # Centres between free ones and held ones are no means of their rows.
+    if not are_all and (anchors is not None or not is_wide):
         found = lloyd(points, found.centers[None, ...], weights=row_weights, anchors=anchors)
     centers = found.centers
-    if anchors is not None and known_points is not None:
+    if is_wide and known_points is not None:
         axes = span_of_centers(centers)
         values = projection.eigenvalues[:n_clusters]
         projection = projection._replace(basis=projection.basis @ axes, eigenvalues=values)

@@ -163,7 +163,7 @@ def lloyd(
     xp = namespace(X)
     done: list[Array] = []
     labels, pace = nearest(X, centers), 1 if is_host(X) else _ITERATIONS_BETWEEN_LOOKS
-    means = _means_of(X, centers.shape[1], weights, anchors)
+    means = means_of(X, centers.shape[1], weights, anchors)
     for iteration in range(1, max_iter + 1):
         centers = means(labels, centers)
         before, labels = labels, nearest(X, centers)
@@ -247,7 +247,7 @@ def squared_distances_to(X: Array) -> Callable[[Array], Array]:
     return compute
 
 
-def _means_of(
+def means_of(
     X: Array, n_clusters: int, weights: Array | None, anchors: Anchors | None = None
 ) -> Callable[[Array, Array], Array]:
     """Return a function that moves each centre to the mean of its rows.

@@ -1,12 +1,15 @@
-"""Rows whose group is known: they name clusters, or hold their centres in a wider embedding.
+"""Rows whose group is known: they name clusters, or move their centres in a wider embedding.
 
 Where the clusters that there would be without known rows put each of these into its own group, they
-are only named: nothing asks for others. And clear clusters, whose rows lie close to their centres,
-are not broken for the sake of a single known row.
+are only named: nothing asks for others.
 
 Else known rows hold the centres. Known labels are often finer or coarser than what the k leading
 eigenvectors show, so that the centres are sought among four times as many coordinates. What tells
 centres apart lies in the span of these, so that k coordinates are enough again once they are found.
+
+A few known rows may be unlike their groups, and centres that they hold then worse than none. So the
+centres go all the way only if known rows, each judged without itself, are right more often there;
+else they stop halfway from the clusters without known rows.
 """
 
 from __future__ import annotations
@@ -17,12 +20,28 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
-from pckid.spectral.kmeans import MEMBERS_COUNT, Anchors, Clusters, distances_to, kmeans, nearest
+from pckid.spectral.kmeans import (
+    MEMBERS_COUNT,
+    Anchors,
+    Clusters,
+    distances_to,
+    inertia,
+    kmeans,
+    means_of,
+    nearest,
+)
 
 _WIDER = 4
-# Clusters are clear if rows are on average so much closer to their centre than to the next one, as
-# in `PCKID.score`. Clear ones are broken only if so many more known rows are then right.
-_CLEAR, _MANY_ROWS = 0.95, 2
+# Centres that known rows hold are kept as they are if so many more of these are then right.
+_MANY_ROWS = 2
+
+
+class FoundClusters(NamedTuple):
+    """Clusters with those of the known labels first."""
+
+    clusters: Clusters
+    anchors: Anchors | None  # where known rows hold the centres
+    is_wide: bool  # whether centres have all coordinates; else the first of them, one a cluster
 
 
 class KnownRows(NamedTuple):
@@ -41,26 +60,55 @@ class KnownRows(NamedTuple):
 
     def find_clusters(
         self, points: Array, own: Array, n_clusters: int, how: dict[str, Any]
-    ) -> tuple[Clusters, bool]:
-        """Find clusters without these rows, or held by them where these do not agree.
+    ) -> FoundClusters:
+        """Find clusters without these rows, or moved by them where these do not agree.
 
         Of the rows of a table, `points` (n_samples, n_coordinates) are the coordinates, and of the
-        known rows `own` (n_known, n_coordinates); `how` are parameters of `kmeans`. Returns the
-        clusters, those of the known labels first, and whether known rows hold their centres; if not
-        they are found by the first `n_clusters` coordinates.
+        known rows `own` (n_known, n_coordinates); `how` are parameters of `kmeans`.
         """
-        found = kmeans(points, n_clusters, anchors=self.anchors(own, n_clusters), **how)
-        centers, rows = to_numpy(found.centers), to_numpy(own)
-        judged = distances_without_self(centers, rows, self.labels).argmin(axis=0)
-        n_held = int((judged == self.labels).sum())
-        near = points[:, :n_clusters]
+        xp, anchors = namespace(points), self.anchors(own, n_clusters)
+        held = kmeans(points, n_clusters, anchors=anchors, **how)
+        near, weights = points[:, :n_clusters], how.get("weights")
         free = kmeans(near, n_clusters, **how)
-        named, n_free = name_centers(free.centers, own[:, :n_clusters], self.labels)
-        kept = n_free == len(self.labels)
-        if not kept and n_held - n_free < _MANY_ROWS and n_clusters > 1:
-            first, second = np.sort(to_numpy(distances_to(near, free.centers)), axis=0)[:2]
-            kept = 1 - float(np.mean(first / np.where(second > 0, second, 1.0))) > _CLEAR
-        return (free._replace(centers=named), False) if kept else (found, True)
+        named, nearest_ones = name_centers(free.centers, own[:, :n_clusters], self.labels)
+        free_right = nearest_ones == self.labels
+        if free_right.all():
+            return FoundClusters(free._replace(centers=named), None, is_wide=False)
+        judged = distances_without_self(to_numpy(held.centers), to_numpy(own), self.labels)
+        held_right = judged.argmin(axis=0) == self.labels
+        labels = nearest(near, named[None, ...])
+        each = None if weights is None else to_numpy(weights)
+        sizes = np.bincount(to_numpy(labels[0, :]), each, minlength=n_clusters)
+        if gains(free_right, held_right, self.labels, sizes):
+            return FoundClusters(held, anchors, is_wide=True)
+        middles = means_of(points, n_clusters, weights)(labels, held.centers[None, ...])
+        between = (middles + held.centers[None, ...]) / 2
+        cost = float(to_numpy(inertia(points, between, weights))[0])
+        between = xp.reshape(between, held.centers.shape)
+        return FoundClusters(Clusters(between, cost), None, is_wide=True)
+
+
+def gains(
+    free_right: np.ndarray, held_right: np.ndarray, labels: np.ndarray, sizes: np.ndarray
+) -> bool:
+    """Whether known rows are right more often in clusters that they hold than in free ones.
+
+    At least two more of them are right, and their shares by label, each weighted by the `sizes`
+    (n_clusters,) of the free clusters, rise: as many rows may be known of a rare label as of a
+    common one, and be right at the cost of all other rows of the latter.
+
+    Parameters
+    ----------
+    free_right, held_right : ndarray of shape (n_known,)
+        Whether each known row lies in the cluster of its label.
+    labels : ndarray of shape (n_known,)
+        From 0.
+    sizes : ndarray of shape (n_clusters,)
+        How many rows the free clusters have, those of the labels first.
+    """
+    more = held_right.astype(np.int64) - free_right
+    rise = np.bincount(labels, more) / np.bincount(labels) @ sizes[: labels.max() + 1]
+    return int(more.sum()) >= _MANY_ROWS and bool(rise > 0)
 
 
 def n_coordinates(n_clusters: int, n_rows: int) -> int:
@@ -68,8 +116,8 @@ def n_coordinates(n_clusters: int, n_rows: int) -> int:
     return min(_WIDER * n_clusters, n_rows)
 
 
-def name_centers(centers: Array, points: Array, labels: np.ndarray) -> tuple[Array, int]:
-    """Put the centres of known labels first, in their order; and count the rows that agree.
+def name_centers(centers: Array, points: Array, labels: np.ndarray) -> tuple[Array, np.ndarray]:
+    """Put the centres of known labels first, in their order; and find those nearest to the rows.
 
     Centres (k, d) that known rows had no part in are named so that as many known rows as possible,
     at `points` (n_known, d), are nearest to that of their own of the `labels` (n_known,), from 0.
@@ -79,8 +127,7 @@ def name_centers(centers: Array, points: Array, labels: np.ndarray) -> tuple[Arr
     np.add.at(counts, (labels, nearest_ones), 1.0)
     own = linear_sum_assignment(counts, maximize=True)[1]
     order = np.concatenate([own, np.setdiff1d(np.arange(centers.shape[0]), own)])
-    named = take_along(centers, asarray_like(order, centers))
-    return named, int((own[labels] == nearest_ones).sum())
+    return take_along(centers, asarray_like(order, centers)), np.argsort(order)[nearest_ones]
 
 
 def distances_without_self(centers: np.ndarray, points: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from pckid.frontends.cases import prepare_table
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.table import FileTable
 from pckid.frontends.inspection import ColumnInspection, TableInspection
-from pckid.frontends.options import ColumnOptions, Fix
+from pckid.frontends.options import OF_KINDS, ColumnOptions, Fix
 from pckid.frontends.questions import is_about_rows, list_answers, urgency, write_evidence
 from pckid.frontends.questions.may_name_the_rows import MAY_NAME_THE_ROWS
 from pckid.frontends.questions.repeated_ids import REPEATED_IDS
@@ -21,7 +21,7 @@ ROLES = {
     "number": "number",
     "category": "category",
     "ordinal": "level of a scale",
-    "count": "count",
+    **{name: name for name in OF_KINDS},
     "use": "date, in days",
     "day-first": "date, day before month",
     "month-first": "date, month before day",
@@ -40,7 +40,7 @@ ASIDE = (*_SINGLE, "place", "outcomes")
 """What a column may be that is not used to find groups; of some there is one column each."""
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {
-    "number": ["number", "count", "ordinal", "category"],
+    "number": ["number", *OF_KINDS, "ordinal", "category"],
     "date": _DATES,
     "duration": ["use"],
 }
@@ -99,7 +99,7 @@ def _suggest(column: ColumnInspection, fixes: Sequence[Fix]) -> ColumnChoice:
             suggested = suggested._replace(used=False)
         elif fix.option in ASIDE:
             suggested = ColumnChoice(False, fix.option)
-        elif fix.option in ("categorical", "ordinal", "count", "numbers", "dates"):
+        elif fix.option in ("categorical", "ordinal", *OF_KINDS, "numbers", "dates"):
             suggested = ColumnChoice(column.kind not in _USELESS, fix.choice)
     return suggested
 
@@ -175,16 +175,19 @@ def as_options(
     kept = {*used, *outcomes, *place, *special.values()}
     # What names the rows is used only where all columns to use are named.
     named = any(kinds[name] == "row name" for name in used)
+    of_kinds: Any = {
+        kind: tuple(name for name, role in used.items() if role == kind) for kind in OF_KINDS
+    }
     options = replace(
         told,
         columns=tuple(used) if named else (),
         drop=() if named else tuple(name for name in choices if name not in kept),
         categorical=tuple(name for name, role in used.items() if role == "category"),
         ordinal=tuple(name for name, role in used.items() if role == "ordinal"),
-        count=tuple(name for name, role in used.items() if role == "count"),
         numbers=tuple(f"{name}={role}" for name, role in used.items() if role in FORMATS),
         dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
         place=place,
+        **of_kinds,
         **special,
     )
     return options, outcomes

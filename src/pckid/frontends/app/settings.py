@@ -14,7 +14,7 @@ from pckid.frontends.formats.opening import format_of, open_table
 from pckid.frontends.formats.registry import TEXT, Format
 from pckid.frontends.formats.sources import Source
 from pckid.frontends.formats.table import FileTable
-from pckid.frontends.options import ColumnOptions, ReadOptions, list_given
+from pckid.frontends.options import OF_KINDS, ColumnOptions, ReadOptions, list_given
 from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.tables.prepared import Prepared
 
@@ -96,7 +96,7 @@ def as_python(settings: Settings, names: Sequence[str | None] = ()) -> str:
     if chosen.lines:
         return "# Lines of cases: pckid.series.from_long makes a table of them, for PCKID.fit.\n"
     given = list_given(chosen, settings.upload.reading)
-    counts = given.pop("count", ())
+    kinds = {OF_KINDS[name]: list(given.pop(name)) for name in OF_KINDS if name in given}
     special = ("labels", "known", "row_names", "weights")
     aside = [*(given.pop(key) for key in special if key in given), *settings.outcomes]
     if aside and not chosen.columns:
@@ -119,7 +119,7 @@ def as_python(settings: Settings, names: Sequence[str | None] = ()) -> str:
         fit.append(f"positions={list(chosen.place)!r}")
     if settings.like:
         fit.append(f"like=pckid.load({settings.like.name!r})")
-    more = f", count_columns={list(counts)!r}" if counts else ""
+    more = "".join(f", {parameter}={names!r}" for parameter, names in kinds.items())
     made = f"pckid.PCKID({settings.n_clusters!r}, random_state=0{more}).fit({', '.join(fit)})"
     lines.append(f"model = {made}")
     lines += [f"model.cluster_names_ = {list(names)!r}"] if any(names) else []

@@ -41,6 +41,8 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"leave out {counted(fix.value, 'row')} below the names")
             case "drop_rows":
                 said.append(f"leave out row {fix.value}")
+            case "visible_rows":
+                said.append("leave out hidden rows")
             case "skip_first" | "skip_last":
                 said.append(f"leave out {counted(fix.value, 'row')}")
             case _:

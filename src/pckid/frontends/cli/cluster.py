@@ -40,7 +40,7 @@ from pckid.frontends.datasets import open_dataset
 from pckid.frontends.formats.batches import is_large
 from pckid.frontends.formats.findings import advice
 from pckid.frontends.formats.writing import check_output
-from pckid.frontends.options import ColumnOptions, ReadOptions, pick_options
+from pckid.frontends.options import OF_KINDS, ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.questions import QUESTIONS
 from pckid.frontends.questions.long_tails import LONG_TAILS
@@ -55,7 +55,7 @@ from pckid.spectral.settings import ClusterParameters
 # Options of the fit that are no parameters, or say more than one.
 _OF_FIT = ("settings", "groups", "outcomes", "like")
 # Parameters that name columns, which must be known before.
-_OF_COLUMNS = ("log_columns", "count_columns", "ordinal_columns")
+_OF_COLUMNS = ("log_columns", "ordinal_columns", *OF_KINDS.values())
 
 
 def run_cluster(given: SimpleNamespace) -> None:

@@ -27,6 +27,7 @@ from pckid.frontends.cli.options import (
 )
 from pckid.frontends.cli.process import loading_libraries, refuse_too_little_memory
 from pckid.frontends.formats.registry import list_formats
+from pckid.frontends.options import OF_KINDS
 
 
 class ReaderLeft(Exception):
@@ -77,7 +78,7 @@ def pckid() -> None:
         click.Option(["--assess/--no-assess", "wants_verdict"], default=True, show_default=True,
                      help="Say whether there are groups at all, and how stable they are."),
         *of_table(
-            "columns", "drop", "as_is", "categorical", "ordinal", "count", "row_names", "labels",
+            "columns", "drop", "as_is", "categorical", "ordinal", *OF_KINDS, "row_names", "labels",
             "known", "weights", "place",
         ),
         click.Option(["--outcome", "outcomes"], multiple=True, metavar="NAMES",

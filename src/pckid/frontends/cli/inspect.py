@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from pckid._utils.answers import find_order
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
@@ -36,6 +35,7 @@ from pckid.frontends.wording import (
     write_doubts,
     write_row_count,
 )
+from pckid.input.answers import find_order
 
 _COLUMNS = 1000
 _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",

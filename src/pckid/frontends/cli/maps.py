@@ -1,7 +1,6 @@
 """What `pckid cluster` and `pckid predict` do with image stacks: a GeoTIFF comes out."""
 
 import math
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,6 +15,7 @@ from pckid._utils.progress import DESCRIBING, PLACING, READING, part, tell
 from pckid._utils.text import list_first
 from pckid.assessment import Assessment, assess
 from pckid.cubes.cube import Cube
+from pckid.cubes.windows import window_side
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.merging import MergedClusters
 from pckid.estimator import PCKID
@@ -36,6 +36,7 @@ from pckid.frontends.cli.messages import fail, holding_notes, note, print_json, 
 from pckid.frontends.cli.outputs import check_paths, check_report
 from pckid.frontends.cli.progress import progress_line
 from pckid.frontends.cli.screen import show_found
+from pckid.frontends.tables.missing import MissingTokens, as_number
 from pckid.input.sentinels import find_codes
 from pckid.input.warnings import without_own_words
 from pckid.maps.classes import Legend, legend_of, read_classes
@@ -43,7 +44,7 @@ from pckid.maps.clustering import CONTEXT, SMOOTH, as_cube, check_sizes, cube_fo
 from pckid.maps.overview import Overview, OverviewMaker, choose_colouring
 from pckid.maps.pixels import PixelSample, draw_pixels
 from pckid.maps.placing import PlacedWindow, place_windows
-from pckid.maps.sources import find_kind
+from pckid.maps.sources import bound_cache, find_kind
 from pckid.maps.writing import MapFile, check_map_path, open_map
 from pckid.modelfile import load_with_description, save
 from pckid.significance.new_rows import compare_rows
@@ -54,7 +55,6 @@ _OF_IMAGES = {
     "report_path", "model_path", "settings", "random_state", "n_runs", "na_values", "not_missing",
     "context", "smooth", "confidence_path", "merge", "classes", "strict", "n_jobs", "take_advice",
 }  # fmt: skip
-_CACHE = "128"  # megabytes of blocks that GDAL keeps; by itself it takes a twentieth of the memory
 _ONLY_IMAGES = ("context", "smooth", "confidence_path", "merge", "classes")
 
 
@@ -76,6 +76,7 @@ def run_cluster_map(given: SimpleNamespace) -> None:
         line.enter_context(progress_line(given.quiet))
         with part(0.1, READING):
             cube = as_cube(given.path, missing).with_context(context)
+            bound_cache(cube, window_side(len(cube.layers)))
             tell_grid(cube)
             sample = draw_pixels(cube, estimator.random_state)
         _refuse_codes(sample, cube, given.not_missing)
@@ -119,13 +120,14 @@ def run_predict_map(given: SimpleNamespace) -> int:
     if not isinstance(model, PCKID):
         raise PckidModelError("The model holds no clusters. Give one from `pckid cluster --save`.")
     reading = description["reading"]
-    missing = missing or [float(text) for text in reading.get("na_values", ()) if _is_number(text)]
+    missing = missing or [*MissingTokens.with_defaults(reading.get("na_values", ())).numbers]
     smooth = given.smooth or int(next(iter(reading.get("smooth", ())), 1))
     check_sizes(smooth=smooth)
     model.n_jobs, given.names = given.n_jobs, None
     shown = _pick_classes(model, given)
     with holding_notes(given.quiet):
         cube = cube_for(model, given.path, missing)
+        bound_cache(cube, window_side(len(cube.layers)))
         tell_grid(cube)
         sample = draw_pixels(cube, 0)
         with without_own_words():
@@ -154,8 +156,6 @@ def refuse_image_options(given: SimpleNamespace) -> None:
 
 def _check_use(given: SimpleNamespace) -> list[float]:
     """Refuse options about tables, and wrong outputs; list the numbers that are missing."""
-    # Read once, when GDAL first reads or writes a block.
-    os.environ.setdefault("GDAL_CACHEMAX", _CACHE)
     command = click.get_current_context()
     for param in command.command.params:
         is_given = command.get_parameter_source(str(param.name)) not in (
@@ -173,10 +173,10 @@ def _check_use(given: SimpleNamespace) -> list[float]:
         check_map_path(path)
     if outputs[1]:
         check_report(outputs[1])
-    bad = [text for text in given.na_values if not _is_number(text)]
+    bad = [text for text in given.na_values if not math.isfinite(as_number(text))]
     if bad:
         raise click.BadParameter(f"{bad[0]!r} is no number.", param_hint="--na-values")
-    return [float(text) for text in given.na_values]
+    return [*map(as_number, given.na_values)]
 
 
 def tell_grid(cube: Cube) -> None:
@@ -191,7 +191,7 @@ def _refuse_codes(sample: PixelSample, cube: Cube, not_missing: Sequence[str]) -
     """Raise if numbers look like codes for "missing", unless they are said to be values."""
     own = sample.frame.to_numpy()[:, : len(cube.own_layers)]
     found = find_codes(own.astype(np.float64))
-    kept = {float(text) for text in not_missing if _is_number(text)}
+    kept = {*map(as_number, not_missing)}
     codes = sorted({each.value for codes in found.values() for each in codes} - kept)
     if not codes:
         return
@@ -263,7 +263,7 @@ def _write_map(
             if path:
                 files.append((stack.enter_context(open_map(path, cube, legend)), what))
         done = 0
-        for placed in place_windows(shown.model, cube, smooth):
+        for placed in place_windows(shown.model, cube, smooth, empty=sample.empty):
             for file, what in files:
                 file.write(placed.window, _values_of(placed, what))
             overview.add(placed)
@@ -290,10 +290,3 @@ def _list_paths(given: SimpleNamespace) -> list[tuple[str, str]]:
         words = ["predict", given.model_path, "new.tif"]
         paths.append(("New scenes", write_command(words, {"out": "new-clusters.tif"})))
     return [(name, path) for name, path in paths if path]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False

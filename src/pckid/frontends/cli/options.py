@@ -8,7 +8,7 @@ import click
 from pckid._utils.commands import as_argument
 from pckid.exceptions import OptionError
 from pckid.frontends.formats.registry import list_formats
-from pckid.frontends.options import OPTIONS, CaseOptions
+from pckid.frontends.options import OF_KINDS, OPTIONS, CaseOptions
 
 HEADINGS = {
     "The clusters": ("n_clusters", "wants_verdict", "settings", "random_state"),
@@ -27,7 +27,7 @@ HEADINGS = {
 }  # fmt: skip
 """Options that most people meet, by the headings under which help lists them."""
 _NEED_CASE = ("variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("row_names", "stream", "outcomes", "place", "ordinal", "count")
+_NOT_LONG = ("row_names", "stream", "outcomes", "place", "ordinal", *OF_KINDS)
 _WIDEST = 22  # of what stands before what an option does, unless that begins in the next line
 
 
@@ -90,7 +90,7 @@ def of_table(*names: str) -> list[click.Option]:
     """Make options of a shell of those that `frontends.options` describes."""
     made = []
     for name in names:
-        _, default, told, _, shows, choices = option = OPTIONS[name]
+        _, default, told, _, shows, choices, _ = option = OPTIONS[name]
         flags, kind = [as_argument(name), name], click.IntRange(0) if shows == "N" else None
         if name == "header":
             flags, told = [" /--no-header", name], "The first row holds data, not names."
@@ -109,8 +109,8 @@ def file_option(flags: list[str], shows: str, told: str) -> click.Option:
 
 READING = of_table(
     "na_values", "not_missing", "ignore_case", "limits", "numbers", "dates", "delimiter", "decimal",
-    "encoding", "sheet", "table", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
-    "header",
+    "encoding", "sheet", "table", "layer", "skip_first", "skip_below", "skip_last", "drop_rows",
+    "keep_rows", "visible_rows", "header",
 )  # fmt: skip
 CONFIDENCE = file_option(
     ["--confidence", "confidence_path"], "FILE.tif",
@@ -137,8 +137,8 @@ OUTLIERS = click.Option(
 )
 WRITING = [
     file_option(["--out", "-o"], "FILE",
-                "Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .jsonl, .csv.gz and the "
-                "like); into a database (.sqlite, .db, .duckdb) as a new table."),
+                "Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow, .jsonl, .h5ad, .csv.gz "
+                "and the like); into a database (.sqlite, .db, .duckdb) as a new table."),
     click.Option(["--out-table"], default="clusters", show_default=True, metavar="NAME",
                  help="Name of the new table, where --out is a database."),
     click.Option(["--escape-formulas"], is_flag=True,

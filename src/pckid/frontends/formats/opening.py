@@ -23,9 +23,11 @@ _CLEAR = ("encoding", "skip_last")
 _ONLY_SOME = {
     "sheet": "{0} has no sheets: it is not a spreadsheet. Give no sheet.",
     "table": "{0} is no database. Give no table.",
+    "layer": "{0} is no .h5ad file. Give no layer.",
     "skip_first": "{0} is neither a text file nor a spreadsheet: no rows can be skipped.",
 }
 """What is said where an option is not for the format of a file."""
+_ONLY_SOME["visible_rows"] = _ONLY_SOME["sheet"].replace("Give no sheet", "No row is hidden")
 _ONLY_SOME |= dict.fromkeys(("skip_below", "skip_last", "drop_rows"), _ONLY_SOME["skip_first"])
 
 
@@ -52,6 +54,7 @@ def open_table(
         return replace(table, notes=(taken, *table.notes))
     table = table.without_first(given.skip_below) if given.skip_below else table
     table = table.without_rows(given.drop_rows) if given.drop_rows else table
+    table = table.without_hidden() if given.visible_rows else table
     if not table.names or not table.n_rows:
         raise TableError(
             f"{table.source} has no rows below its header. There is nothing to cluster."
@@ -85,5 +88,5 @@ def format_of(source: Source) -> Format:
 def refuse_options(form: Format, name: str, given: ReadOptions) -> None:
     """Refuse an option that the format of a file does not have."""
     for option, told in _ONLY_SOME.items():
-        if option not in form.options and getattr(given, option) not in (None, 0, ()):
+        if option not in form.options and getattr(given, option) not in (None, 0, (), False):
             raise TableError(told.format(name))

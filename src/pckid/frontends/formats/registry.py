@@ -24,6 +24,7 @@ from pckid.exceptions import OptionError
 
 TEXT_PLACE = -1
 """The place of a sign within a text: below a byte-order mark, whatever blanks there are."""
+_CHOICES = ("sheet", "table", "layer")
 _ROWS = frozenset({"skip_first", "skip_below", "skip_last", "drop_rows"})
 
 
@@ -53,7 +54,7 @@ class Format(NamedTuple):
     @property
     def choice(self) -> str | None:
         """The option that chooses one of several tables of a file."""
-        return next((name for name in ("sheet", "table") if name in self.options), None)
+        return next((name for name in _CHOICES if name in self.options), None)
 
 
 PARQUET = Format(
@@ -68,7 +69,8 @@ ARROW = Format(
 )  # fmt: skip
 WORKBOOKS = Format(
     "workbooks", "Excel, OpenDocument", (".xlsx", ".xls", ".ods"),
-    ((0, b"PK\x03\x04"), (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")), _ROWS | {"sheet", "header"},
+    ((0, b"PK\x03\x04"), (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")),
+    _ROWS | {"sheet", "header", "visible_rows"},
     written=(".xlsx",), only_whole="a sheet is unpacked whole", is_checked=True, keeps_origin=True,
 )  # fmt: skip
 STATISTICS = Format(
@@ -102,7 +104,11 @@ DUCKDB = Format(
     "duckdb", "DuckDB", (".duckdb", ".ddb"), ((8, b"DUCK"),), frozenset({"table"}),
     written=(".duckdb", ".ddb"), growth=10.0, is_checked=True, is_added_to=True,
 )  # fmt: skip
-FORMATS = (TEXT, WORKBOOKS, STATISTICS, PARQUET, ARROW, JSON_LINES, SQLITE, DUCKDB)
+H5AD = Format(
+    "h5ad", "AnnData", (".h5ad",), ((0, b"\x89HDF\r\n\x1a\n"),), frozenset({"layer"}),
+    written=(".h5ad",), growth=4.0, only_whole="its matrix is read whole", is_checked=True,
+)  # fmt: skip
+FORMATS = (TEXT, WORKBOOKS, STATISTICS, PARQUET, ARROW, JSON_LINES, SQLITE, DUCKDB, H5AD)
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 """Compressions that are written, by the ending that they add to a name."""
 MORE_CODECS = (".zst", ".lz4")

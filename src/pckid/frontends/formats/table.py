@@ -51,6 +51,7 @@ class Part(NamedTuple):
     sheet: Sheet | None = None
     row_group: int | None = None  # of a Parquet file
     unit: str = "row"  # what is numbered: a "line" of a text
+    hidden: frozenset[int] = frozenset()  # the numbers of rows that a sheet hides
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,9 @@ class FileTable:
     n_skipped: int = 0  # rows below the names that are left out
     reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
     added: frozenset[str] = frozenset()  # columns without a value that its file does not have
+    hidden_columns: tuple[str, ...] = ()  # that a sheet hides
+    about_rows: frozenset[str] = frozenset()  # columns that are used only where they are named
+    row_names: str | None = None  # the one of them that names the rows
 
     @property
     def names(self) -> list[str]:
@@ -107,6 +111,7 @@ class FileTable:
             table = table.without_last(value) if option == "skip_last" else table
             table = table.without_first(value) if option == "skip_below" else table
             table = table.without_rows([str(value)]) if option == "drop_rows" else table
+            table = table.without_hidden() if option == "visible_rows" else table
         return table
 
     def without_last(self, n_rows: int) -> FileTable:
@@ -148,6 +153,16 @@ class FileTable:
         if absent:
             raise OptionError(f"the table has no {self.parts[0].unit} {absent[0]:,}.", "drop_rows")
         return self._without(np.isin(here, list(wanted)))
+
+    @property
+    def is_hidden(self) -> np.ndarray:
+        """Which rows (n_rows,) a sheet hides."""
+        found = [np.isin(np.asarray(part.numbers), [*part.hidden]) for part in self.parts]
+        return np.concatenate(found) if found else np.zeros(self.n_rows, dtype=bool)
+
+    def without_hidden(self) -> FileTable:
+        """Leave out the rows that a sheet hides, by a filter or otherwise."""
+        return self._without(self.is_hidden)
 
     def _without(self, is_out: np.ndarray) -> FileTable:
         parts: list[Part] = []

@@ -14,8 +14,9 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +40,7 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ROWS_AT_ONCE = 1 << 15
 _HEADER_ROWS = 100
 _MAX_NOTES = 5
+_MAX_ROWS, _MAX_COLUMNS = 1 << 20, 1 << 14  # of a sheet
 _MAX_ALIKE = 20  # other sheets that are looked at
 _MARK = "\0"  # of numbers among texts, until they are written; no cell of a sheet holds it
 _COMMA = r"^[^,\d]{0,12}\d[\d.' ]*,\d+[^,\d]{0,12}$"  # in a number
@@ -49,6 +51,10 @@ _PIECE = 1 << 20
 _FORMULA = re.compile(
     rb"<c\b([^>]*)>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
+_HIDDEN_ROW = re.compile(rb'<row\b(?=[^>]*\bhidden="(?:1|true)")[^>]*?\br="(\d+)"')
+_HIDDEN_COLUMNS = re.compile(rb'<col\b(?=[^>]*\bhidden="(?:1|true)")[^>]*>')
+_COLUMN_ENDS = re.compile(rb'\b(?:min|max)="(\d+)"')
+_TABLE = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 "
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
@@ -67,6 +73,15 @@ class SheetTable(NamedTuple):
     numbers: Any  # of its rows (n_rows,)
     n_below: int  # rows below the table that were left out
     facts: list[Fact]
+    columns: list[int]  # which of the sheet its columns are, counted from 1
+
+
+class StoredSheet(NamedTuple):
+    """What a sheet's file says beyond the values of its cells."""
+
+    n_unsolved: int = 0  # formulas without a result, which are read as empty cells
+    hidden_rows: frozenset[int] = frozenset()  # their numbers
+    hidden_columns: frozenset[int] = frozenset()  # counted from 1
 
 
 def read(source: Source, given: ReadOptions) -> FileTable:
@@ -75,11 +90,13 @@ def read(source: Source, given: ReadOptions) -> FileTable:
     how = {key: getattr(given, key) for key in _OPTIONS}
     told, *tables = read_apart(parse_workbook, source, **how)
     parts: list[Part] = []
-    for numbers, n_below, sheet in told["sheets"]:
-        parts.append(Part(source, sum(len(p.numbers) for p in parts), numbers, n_below, sheet))
+    for numbers, n_below, sheet, hidden in told["sheets"]:
+        start = sum(len(part.numbers) for part in parts)
+        parts.append(Part(source, start, numbers, n_below, sheet, hidden=hidden))
     names, renamed = unique_names(tables[0].column_names)
     data = pa.concat_tables(tables).rename_columns(names)
-    return FileTable(data, None, tuple(parts), source.name, (*told["facts"], *renamed))
+    notes, hidden = (*told["facts"], *renamed), tuple(names[j] for j in told["hidden_columns"])
+    return FileTable(data, None, tuple(parts), source.name, notes, hidden_columns=hidden)
 
 
 def list_choices(source: Source) -> tuple[list[str], int]:
@@ -117,8 +134,8 @@ def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iter
         found += [_parse_sheet(workbook.get_sheet_by_name(other), **how) for other in alike]
     facts = [] if every else found[0].facts
     with _open_content(source) as file:
-        n_unsolved = sum(_count_unsolved(file, read.sheet.name) for read in found)
-    if n_unsolved:
+        stored = [_look_into(file, read.sheet.name) for read in found]
+    if n_unsolved := sum(each.n_unsolved for each in stored):
         facts.append(Fact("formulas_without_results", {"n_cells": n_unsolved}))
     if alike and not every:
         facts.insert(0, Fact("same_columns", {"sheet": name, "others": alike}))
@@ -134,7 +151,13 @@ def parse_workbook(source: Source, sheet: str | None = None, **how: Any) -> Iter
     data, inexact = _write_numbers(data)
     facts += [Fact("digits_lost", {"column": name}) for name in inexact]
     yield {
-        "sheets": [(read.numbers, read.n_below, read.sheet) for read in found],
+        "sheets": [
+            (read.numbers, read.n_below, read.sheet, each.hidden_rows)
+            for read, each in zip(found, stored, strict=True)
+        ],
+        "hidden_columns": [
+            j for j, place in enumerate(found[0].columns) if place in stored[0].hidden_columns
+        ],
         "facts": facts,
     }
     yield data
@@ -185,13 +208,14 @@ def _parse_sheet(
             facts.append(Fact("header_in_doubt", {"row": row, "unit": "row"}))
     begin = top + offset + 1
     filled = _fill_down(rows, merged, offset)
-    data, blank, n_notes = _read_rows(filled, names, cells.width, begin)
+    data, blank, n_notes, shown = _read_rows(filled, names, cells.width, begin)
     if n_notes > skip_last:
         facts.append(Fact("notes_below", {"n_rows": n_notes}))
     data = data.slice(0, max(data.num_rows - max(skip_last - n_notes, 0), 0))
     numbers = np.setdiff1d(np.arange(data.num_rows + len(blank)) + begin, blank)
     sheet, n_below = Sheet(cells.name, begin), max(skip_last, n_notes)
-    return SheetTable(data, sheet, numbers[: data.num_rows], n_below, facts)
+    columns = [left + j + 1 for j in shown]
+    return SheetTable(data, sheet, numbers[: data.num_rows], n_below, facts, columns)
 
 
 def open_workbook(source: Source) -> Any:
@@ -310,11 +334,11 @@ def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -
 
 def _read_rows(
     rows: Iterator[list[Any]], names: list[str] | None, width: int, first: int
-) -> tuple[Any, list[int], int]:
+) -> tuple[Any, list[int], int, list[int]]:
     """Read rows, the first of which is the sheet's row `first`; blank ones are left out.
 
     So are notes, the last rows if these are single texts apart from the table: after a blank row.
-    Gives the table, the blank rows, and how many notes there are.
+    Gives the table, the blank rows, how many notes there are, and which columns it has.
     """
     blocks: list[list[Any]] = []
     block: list[list[Any]] = []
@@ -347,7 +371,7 @@ def _read_rows(
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
     labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
     data = pa.Table.from_arrays([columns[j] for j in shown], names=labels)
-    return data, blank, len(notes)
+    return data, blank, len(notes), shown
 
 
 def _sheet_column(cells: Sequence[Any]) -> Any:
@@ -419,24 +443,61 @@ def _without_point(number: str) -> str:
     return f"{whole}e{exponent}" if exponent else whole
 
 
-def _count_unsolved(file: BinaryIO, sheet: str) -> int:
-    """Count the formulas of a sheet of .xlsx without a result, which are read as empty cells."""
+def _look_into(file: BinaryIO, sheet: str) -> StoredSheet:
+    """Find formulas without a result, and what is hidden, in the file of a sheet.
+
+    An .xls tells neither, and an .ods nothing of formulas.
+    """
     if not zipfile.is_zipfile(file):
-        return 0
-    n_unsolved, rest = 0, b""
+        return StoredSheet()
     with zipfile.ZipFile(file) as archive:
+        if "content.xml" in archive.namelist():
+            with archive.open("content.xml") as stream:
+                return _look_into_ods(stream, sheet)
         member = _find_member(archive, sheet)
         if member is None:
-            return 0
+            return StoredSheet()
         with archive.open(member) as stream:
-            while piece := stream.read(_PIECE):
-                text = rest + piece
-                end = text.rfind(b"</row>")
-                text, rest = text[:end], text[end:]
-                # An empty text is a result.
-                cells = (cell[1] for cell in _FORMULA.finditer(text)) if b"<f" in text else ()
-                n_unsolved += sum(b't="str"' not in cell for cell in cells)
-    return n_unsolved
+            return _look_into_xlsx(stream)
+
+
+def _look_into_xlsx(stream: IO[bytes]) -> StoredSheet:
+    n_unsolved, rest, rows, columns = 0, b"", set[int](), set[int]()
+    while piece := stream.read(_PIECE):
+        text = rest + piece
+        end = text.rfind(b"</row>")
+        text, rest = text[:end], text[end:]
+        # An empty text is a result.
+        cells = (cell[1] for cell in _FORMULA.finditer(text)) if b"<f" in text else ()
+        n_unsolved += sum(b't="str"' not in cell for cell in cells)
+        if b"hidden=" in text:
+            rows.update(int(found[1]) for found in _HIDDEN_ROW.finditer(text))
+            for column in _HIDDEN_COLUMNS.findall(text):
+                ends = [min(int(end), _MAX_COLUMNS) for end in _COLUMN_ENDS.findall(column)]
+                columns.update(range(min(ends, default=1), max(ends, default=0) + 1))
+    return StoredSheet(n_unsolved, frozenset(rows), frozenset(columns))
+
+
+def _look_into_ods(stream: IO[bytes], sheet: str) -> StoredSheet:
+    found: dict[str, set[int]] = {"row": set(), "column": set()}
+    last, is_here = dict.fromkeys(found, 0), False
+
+    def begin(tag: str, given: dict[str, str]) -> None:
+        nonlocal is_here
+        if tag == f"{_TABLE}table":
+            is_here = given.get(f"{_TABLE}name") == sheet
+        kind = tag.removeprefix(f"{_TABLE}table-")
+        if is_here and kind in found:
+            first = last[kind] + 1
+            last[kind] += int(given.get(f"{_TABLE}number-{kind}s-repeated", 1))
+            # The end of a sheet is one row that is repeated a million times.
+            if given.get(f"{_TABLE}visibility", "visible") != "visible":
+                found[kind].update(range(first, min(last[kind], _MAX_ROWS) + 1))
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler = begin
+    parser.ParseFile(stream)
+    return StoredSheet(0, frozenset(found["row"]), frozenset(found["column"]))
 
 
 def _find_member(archive: zipfile.ZipFile, sheet: str) -> str | None:

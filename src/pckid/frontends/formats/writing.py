@@ -82,7 +82,9 @@ class TableWriter(ExitStack):
             for name, values in ({} if sink.takes_texts else numbers or {}).items()
             if name not in new and self._holds(name, kept.column(name), values, can_be_text)
         }
-        sink.write(NewRows(kept, new, table.text, held))
+        is_whole = len(table.parts) == 1 and table.parts[0].unit == "row" and not table.n_left_out
+        origin = table.parts[0].source if is_whole else None
+        sink.write(NewRows(kept, new, table.text, held, origin, table.about_rows))
 
     def _holds(self, name: str, texts: Any, values: np.ndarray, can_be_text: bool) -> bool:
         """Return whether a column is stored as numbers: they hold all that its texts do."""

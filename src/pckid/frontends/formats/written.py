@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from pckid.frontends.formats.sources import Source
 from pckid.frontends.formats.table import TextFormat
 
 Sheets = Mapping[str, Sequence[Sequence[Any]]]
@@ -40,11 +41,15 @@ class NewRows:
         new: Mapping[str, np.ndarray],
         text: TextFormat | None,
         held: Mapping[str, np.ndarray],
+        origin: Source | None = None,
+        about_rows: frozenset[str] = frozenset(),
     ) -> None:
         self.kept = kept  # pyarrow.Table: the columns as they came
         self.new = new  # by name, (n_rows,) each
         self.text = text  # how their file writes cells
         self.held = held  # (n_rows,), of columns of text that numbers hold
+        self.origin = origin  # the file whose rows they are, all of them and in its order
+        self.about_rows = about_rows  # columns that are no variables of the rows
 
     @cached_property
     def data(self) -> Any:

@@ -15,6 +15,7 @@ from pckid.frontends.questions.determined import DETERMINED
 from pckid.frontends.questions.earlier_result import EARLIER_RESULT
 from pckid.frontends.questions.extra_rows import EXTRA_ROWS
 from pckid.frontends.questions.flags_of_missing import FLAGS_OF_MISSING
+from pckid.frontends.questions.hidden_cells import HIDDEN_CELLS
 from pckid.frontends.questions.infinite_numbers import INFINITE_NUMBERS
 from pckid.frontends.questions.known_groups import KNOWN_GROUPS
 from pckid.frontends.questions.limits import LIMITS
@@ -55,6 +56,7 @@ QUESTIONS: dict[str, Question] = {
         AMBIGUOUS_NUMBERS,
         UNIT_LEFT_OUT,
         EXTRA_ROWS,
+        HIDDEN_CELLS,
         LIMITS,
         NO_NUMBERS,
         TEXT_AMONG_NUMBERS,

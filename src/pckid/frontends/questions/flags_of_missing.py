@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.text import brief, list_first
+from pckid.describe.missingness import find_missing_flags
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
@@ -18,10 +19,6 @@ from pckid.frontends.questions.question import (
 )
 
 _SAMPLE_ROWS = 20_000
-# A flag may disagree with what it tells of in so small a share of the rarer of its two values, and
-# of the rows that have or lack the other value; each of these comes in so many rows.
-_MAX_ERRORS, _MIN_ROWS = 0.02, 8
-_FILLED = 0.98  # of its own cells
 
 
 class FlagsOfMissing(Question):
@@ -65,27 +62,8 @@ def find_flags(seen: Seen) -> dict[str, str]:
     names = [name for name, _ in seen.used() if name not in seen.columns.wrong]
     n_rows = len(seen.columns.X)
     some = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE_ROWS)).astype(int))
-    X = seen.columns.X[some][:, [seen.places[name] for name in names]]
-    missing = np.isnan(X)
-    n_missing = missing.sum(axis=0)
-    holed = np.flatnonzero(np.minimum(n_missing, len(some) - n_missing) >= _MIN_ROWS)
-    found: dict[str, str] = {}
-    for j, name in enumerate(names) if len(holed) else ():
-        x, is_seen = X[:, j], ~missing[:, j]
-        low, high = np.fmin.reduce(x, initial=np.inf), np.fmax.reduce(x, initial=-np.inf)
-        two = np.isfinite([low, high]).all() and bool(np.isin(x[is_seen], (low, high)).all())
-        few = is_seen.sum() < _FILLED * len(some)
-        if not two or low == high or few or name in seen.rules.kept:
-            continue
-        flag, lacking = x[is_seen] == high, missing[np.ix_(is_seen, holed)]
-        errors = (flag[:, None] != lacking).sum(axis=0)
-        rarer = np.minimum(lacking.sum(axis=0), (~lacking).sum(axis=0))
-        rarer = np.minimum(rarer, min(flag.sum(), (~flag).sum()))
-        wrong = np.minimum(errors, len(flag) - errors)
-        told = np.flatnonzero((rarer >= _MIN_ROWS) & (wrong <= _MAX_ERRORS * rarer))
-        if len(told):
-            found[name] = names[holed[told[np.argmin(wrong[told])]]]
-    return found
+    flags = find_missing_flags(seen.columns.X[some][:, [seen.places[name] for name in names]])
+    return {names[j]: names[i] for j, i in flags.items() if names[j] not in seen.rules.kept}
 
 
 FLAGS_OF_MISSING = FlagsOfMissing()

@@ -32,7 +32,7 @@ class LongTails(Question):
         """Look for columns of numbers with a long tail, but for those with another doubt."""
         if seen.is_settled:
             return
-        aside = {name for doubt in seen.doubts for name in doubt.columns} | {*seen.options.count}
+        aside = {name for doubt in seen.doubts for name in doubt.columns} | seen.of_kinds
         # An id has no ratios.
         names = [n for n in seen.numbers if n not in aside and IDS.isdisjoint(split_name(n))]
         tails = [name for name in names if has_long_tail(seen.values(name))]

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pckid._utils.answers import MAX_CATEGORIES
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column, read_as
 from pckid.frontends.questions.question import Answer, Question, Seen, as_category, leave_out
+from pckid.input.meanings import MAX_CATEGORIES
 
 
 class MayBeACode(Question):

@@ -82,7 +82,7 @@ def find_labels(seen: Seen) -> dict[str, int]:
     X = seen.columns.X[some][:, [seen.places[name] for name in names]]
     found: dict[str, int] = {}
     for j, name in enumerate(names):
-        told = name in aside or name in seen.rules.kept or name in seen.options.count
+        told = name in aside or name in seen.rules.kept or name in seen.of_kinds
         x, others = X[:, j], np.delete(X, j, axis=1)
         whole = bool(np.all(x[~np.isnan(x)] == np.round(x[~np.isnan(x)])))
         if told or not whole or name in seen.stopped or not TIMES.isdisjoint(split_name(name)):

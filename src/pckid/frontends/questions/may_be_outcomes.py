@@ -17,6 +17,7 @@ from pckid.frontends.questions.word_for_missing import WORD_FOR_MISSING
 
 _MIN_ROWS = 20
 _MAX_EVENTS, _MAX_CLASSES, _MIN_TIMES = 6, 20, 10
+_FIRST_ROWS = 10_000  # a column with many distinct numbers shows that in these
 _NEAR = 2  # columns between a time that many things may have and the event that it leads to
 _OF_MANY = list_words("days months weeks time times stop tage monate jours mois dias meses")
 # A status, an event or a cause of something else.
@@ -101,20 +102,19 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
     """Find the columns that may be outcomes, each with what speaks for it."""
     names = [name for name, reading in seen.used() if reading.kind in ("number", "category")]
     names = [name for name in names if name not in seen.columns.wrong]
-    values = {name: seen.values(name)[np.isfinite(seen.values(name))] for name in names}
-    distinct = {name: np.unique(some) for name, some in values.items()}
+    distinct = {name: _count_distinct(seen.values(name)) for name in names}
     words = {name: split_name(name) for name in names}
     # Whether sparse values are known groups is the same question; what a place is, is no other.
     codes = KNOWN_GROUPS.code, PLACES.code
     asked = {name for each in seen.doubts if each.code in codes for name in each.columns}
     aside = asked | seen.rules.kept | seen.rules.categorical  # or said what it is
-    free = [name for name in names if name not in aside and len(distinct[name]) > 1]
+    free = [name for name in names if name not in aside and distinct[name][0] > 1]
     last = seen.table.names[-1]
     if len(names) < 3 or (last.lower() == "y" and "x" in {name.lower() for name in names}):
         last = ""  # There is nothing else to cluster by, or it is a coordinate.
     found = dict[str, str]()
     for name in free:
-        n_distinct, texts = len(distinct[name]), seen.columns.counts.get(name, ())
+        n_distinct, texts = distinct[name][0], seen.columns.counts.get(name, ())
         if {text.casefold().strip() for text in texts} in _ANSWERS:
             found[name] = "answers"
         elif n_distinct <= _MAX_EVENTS and _is_event(words[name]):
@@ -127,17 +127,27 @@ def find_outcomes(seen: Seen) -> dict[str, str]:
         if name in found or not is_time or name in seen.columns.counts:
             continue
         far = min(abs(names.index(name) - place) for place in events)
-        some = len(distinct[name]) >= _MIN_TIMES and distinct[name][0] >= 0
+        n_distinct, lowest = distinct[name]
+        some = n_distinct >= _MIN_TIMES and lowest >= 0
         if some and (far <= _NEAR or _OF_MANY.isdisjoint(words[name])):
             found[name] = "time"
-    n_binary = sum(len(each) == 2 for each in distinct.values())
+    n_binary = sum(n_distinct == 2 for n_distinct, _ in distinct.values())
     alone = n_binary <= max(2, len(names) / 4) and _PEOPLE.isdisjoint(words.get(last, ()))
     # "Not applicable" may be the third of its values.
     words_asked = (doubt for doubt in seen.doubts if doubt.code == WORD_FOR_MISSING.code)
     alone = alone and last not in {doubt.column for doubt in words_asked}
-    if not found and last in free and len(distinct[last]) == 2 and alone:
+    if not found and last in free and distinct[last][0] == 2 and alone:
         found[last] = "last"
     return {name: found[name] for name in names if name in found}
+
+
+def _count_distinct(values: np.ndarray) -> tuple[int, float]:
+    """Count the distinct numbers of a column (n_rows,), and find the lowest; many need no count."""
+    seen = values[np.isfinite(values)]
+    n_distinct = len(np.unique(seen[:_FIRST_ROWS]))
+    if n_distinct <= _MAX_CLASSES:
+        n_distinct = len(np.unique(seen))
+    return n_distinct, float(seen.min(initial=np.inf))
 
 
 def _is_event(words: list[str]) -> bool:

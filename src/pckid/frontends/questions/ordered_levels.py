@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pckid._utils.answers import find_order
 from pckid._utils.text import brief, list_first
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import Fix, read_as
 from pckid.frontends.questions.question import AS_IT_IS, Answer, Question, Seen
 from pckid.frontends.tables.ranges import are_ranges
+from pckid.input.answers import find_order
 
 _MIN_LEVELS = 3  # two have no middle that an order could tell of
 

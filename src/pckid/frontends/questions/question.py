@@ -40,6 +40,11 @@ class Seen:
         return self.known is not None or self.options.lines is not None
 
     @cached_property
+    def of_kinds(self) -> set[str]:
+        """The columns of numbers that are said to be of a kind, such as counts."""
+        return {name for names in self.options.of_kinds.values() for name in names}
+
+    @cached_property
     def numbers(self) -> dict[str, int]:
         """The columns of numbers that could be read, dates apart, and where they are in X."""
         aside = self.columns.wrong.keys() | self.columns.counts.keys()

@@ -14,7 +14,6 @@ from pckid.frontends.questions.case_and_time import find_case_and_time
 from pckid.frontends.questions.names import CASES, IDS, TIMES, split_name
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
 from pckid.frontends.tables.kinds import Reading
-from pckid.frontends.tables.missing import MissingTokens
 from pckid.frontends.tables.numbers import try_numbers
 
 # Of the lines that hold one value each, so many are of another case, time or variable.
@@ -45,7 +44,7 @@ class RepeatedIds(Question):
         dated = {name: kinds[name] == "date" and not readings[name].doubt for name in kinds}
         numbers = {name: seen.values(name) for name in seen.columns.readings}
         for name in (name for name in kinds if dated[name] and name not in numbers):
-            found = try_numbers(table, name, MissingTokens.with_defaults(), readings[name].form)
+            found = try_numbers(table, name, seen.rules.missing, readings[name].form)
             if isinstance(found, np.ndarray):
                 numbers[name] = found
         measured = {n: x for n, x in numbers.items() if dated[n] or kinds[n] == "number"}

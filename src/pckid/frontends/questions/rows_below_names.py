@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pckid.frontends.formats.findings import Doubt
-from pckid.frontends.options import Fix
+from pckid.frontends.options import Fix, take_as_missing
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
 from pckid.frontends.questions.text_among_numbers import TEXT_AMONG_NUMBERS
 
@@ -33,6 +33,8 @@ class RowsBelowNames(Question):
         if n_rows:
             data = {
                 "texts": [doubt.data["example"] for doubt in texts],
+                # What stands in the rows, column by column.
+                "cells": [(d.column, text) for d in texts for text, _ in d.data["texts"]],
                 "n_columns": len(texts),
                 "where": texts[0].data["where"],
                 "n_rows": n_rows,
@@ -47,8 +49,15 @@ class RowsBelowNames(Question):
         return {"more": f" and the {rows} below" * (n_rows > 1)}
 
     def answers(self, doubt: Doubt) -> list[Answer]:
-        """Leave them out: numbers cannot be read there."""
-        return [(LEAVE_OUT if doubt.data["n_rows"] == 1 else "Leave them out", doubt.fix)]
+        """Leave them out, or take what they say as missing: no number can be read there."""
+        one = doubt.data["n_rows"] == 1
+        return [
+            (LEAVE_OUT if one else "Leave them out", doubt.fix),
+            (
+                f"{'It is' if one else 'They are'} data: take the text as missing",
+                tuple(take_as_missing(text, name) for name, text in doubt.data["cells"]),
+            ),
+        ]
 
 
 def _count_rows_of_text(texts: list[Doubt], seen: Seen) -> int:

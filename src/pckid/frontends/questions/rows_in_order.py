@@ -9,7 +9,6 @@ from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column, take_as_place
 from pckid.frontends.questions.question import AS_IT_IS, LEAVE_OUT, Answer, Question, Seen
-from pckid.frontends.tables.missing import MissingTokens
 from pckid.frontends.tables.numbers import try_numbers
 from pckid.significance.row_order import find_alike_neighbours, is_sorted
 
@@ -73,7 +72,7 @@ def _is_rising_time(seen: Seen, name: str) -> bool:
     if name in seen.places:
         found = seen.values(name)
     else:
-        found = try_numbers(seen.table, name, MissingTokens.with_defaults(), reading.form)
+        found = try_numbers(seen.table, name, seen.rules.missing, reading.form)
     if not isinstance(found, np.ndarray) or np.isnan(found).any():
         return False
     many = len(np.unique(found)) >= _DISTINCT * len(found)

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from pckid._utils.answers import MAX_CATEGORIES
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.options import drop_column
 from pckid.frontends.questions.question import Answer, Question, Seen, leave_out
+from pckid.input.meanings import MAX_CATEGORIES
 
 
 class TooManyCategories(Question):

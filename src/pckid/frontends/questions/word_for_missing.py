@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.arrow import is_text
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.table import count_different
 from pckid.frontends.options import take_as_value
 from pckid.frontends.questions.question import Answer, Question, Seen
 from pckid.frontends.tables.missing import split_token
-from pckid.frontends.tables.numbers import holds_token, is_text
+from pckid.frontends.tables.numbers import holds_token
 
 
 class WordForMissing(Question):

@@ -192,10 +192,12 @@ def choose_columns(table: FileTable, options: ColumnOptions) -> tuple[list[str],
             "labels",
         )
     dropped = named_columns(table, options.drop, "drop")
-    wanted = named_columns(table, options.columns, "columns") or table.names
+    asked = named_columns(table, options.columns, "columns")
+    wanted = asked or [name for name in table.names if name not in table.about_rows]
     chosen = set(wanted)
     left_out = dict.fromkeys(dropped, "choice")
-    left_out |= {name: "not chosen" for name in table.names if name not in chosen}
+    why = "not chosen" if asked else "about rows"
+    left_out |= {name: why for name in table.names if name not in chosen}
     left_out |= {name: key for key, name in aside.items() if name}
     left_out |= dict.fromkeys(name_places(table, options.place), "place")
     names = [name for name in wanted if name not in left_out]
@@ -213,6 +215,13 @@ def _refuse_lost_digits(table: FileTable, name: str, option: str) -> None:
             "does not keep all: different ones may read alike. Store them as text.",
             option,
         )
+
+
+def name_kinds(table: FileTable, options: ColumnOptions) -> ColumnOptions:
+    """List one by one the columns that are said to be of a kind."""
+    kinds = options.of_kinds.items()
+    named: Any = {kind: tuple(named_columns(table, names, kind)) for kind, names in kinds}
+    return replace(options, **named)
 
 
 def named_columns(

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.arrow import to_floats
 from pckid.frontends.formats.table import null_where, read_each_once
 
 _TIME = (
@@ -144,8 +145,3 @@ def _part(parts: Any, name: str, absent: float) -> np.ndarray:
     texts = pc.replace_substring(pc.struct_field(parts, name), ",", ".")
     texts = null_where(pc.equal(texts, ""), texts)
     return pc.fill_null(texts.cast(pa.float64()), absent).to_numpy(zero_copy_only=False)
-
-
-def to_floats(column: Any) -> np.ndarray:
-    """Cast a column to float64, null becoming NaN, in memory of its own."""
-    return np.array(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy())

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.arrow import to_floats
 from pckid.frontends.formats.table import read_each_once
-from pckid.frontends.tables.dates import to_floats
 
 _CURRENCIES = {
     "$": "$ US$ USD", "A$": "A$ AUD", "C$": "C$ CAD", "NZ$": "NZ$ NZD", "€": "€ EUR Euro",

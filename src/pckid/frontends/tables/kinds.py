@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.arrow import is_text
 from pckid._utils.text import UNREAD_NUMBER
 from pckid.frontends.formats.table import FileTable, count_different, release_memory
 from pckid.frontends.tables.dates import (
@@ -31,12 +32,10 @@ from pckid.frontends.tables.formats import (
     decimal_sign,
     is_ambiguous_plain,
 )
-from pckid.frontends.tables.meanings import kind_of_texts, numbers_name_rows
 from pckid.frontends.tables.missing import MissingTokens
 from pckid.frontends.tables.numbers import (
     LIMIT,
     NotNumbers,
-    is_text,
     observed_cells,
     try_columns,
     try_numbers,
@@ -44,6 +43,7 @@ from pckid.frontends.tables.numbers import (
 )
 from pckid.frontends.tables.ranges import are_ranges
 from pckid.input.cells import as_text
+from pckid.input.meanings import holds_mostly, kind_of_texts, numbers_name_rows
 
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
@@ -301,10 +301,11 @@ def _glance(
     cells = observed_cells(first, rules.missing.of(name))
     counts = CellCounts(cells)
     choice = choose_format(counts, decimal=rules.decimal)
-    if 2 * max(counts.n_dates, choice.n_fitting if choice else 0) > counts.n_observed:
+    n_read = max(counts.n_dates, choice.n_fitting if choice else 0)
+    if holds_mostly(n_read, counts.n_observed):
         return None
     unread = pc.sum(pc.match_substring_regex(cells, UNREAD_NUMBER)).as_py() or 0
-    if 2 * unread > counts.n_observed:
+    if holds_mostly(unread, counts.n_observed):
         return Reading("text")
     return _text(column, name, rules)
 
@@ -334,9 +335,9 @@ def _decide(
     form = rules.numbers.get(name, rules.numbers.get(""))
     choice = choose_format(counts, decimal=rules.decimal, evidence=evidence, form=form)
     n_numbers = choice.n_fitting if choice else 0
-    if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
+    if holds_mostly(counts.n_dates, counts.n_observed) and counts.n_dates > n_numbers:
         return choose_date_format(counts, rules.dates_of(name))
-    if choice is None or 2 * n_numbers <= counts.n_observed:
+    if choice is None or not holds_mostly(n_numbers, counts.n_observed):
         return _text(table.data.column(name), name, rules)
     if n_numbers < counts.n_observed and are_few_ranges(table.data.column(name), name, rules):
         return Reading("category")

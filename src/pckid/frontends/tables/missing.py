@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pckid.frontends.missing_words import MISSING_TEXTS, MISSING_TOKENS, WORDS
 from pckid.frontends.tables.formats import NumberFormat, read_numbers
+from pckid.input.cells import MissingMarks
 
 
 class MissingTokens(NamedTuple):
@@ -59,6 +60,11 @@ class MissingTokens(NamedTuple):
     def among_texts(self) -> "MissingTokens":
         """Give what counts as missing in a column of texts."""
         return self._replace(texts=self.texts - self.words, limits="")
+
+    @property
+    def in_datasets(self) -> MissingMarks:
+        """Give what counts as missing in a column of a data set: its texts are categories."""
+        return MissingMarks(self.among_texts.texts, self.numbers)
 
 
 def split_token(token: str, names: Sequence[str]) -> tuple[str, str]:

@@ -10,15 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.arrow import holds_numbers, is_text, to_floats
 from pckid._utils.text import brief
 from pckid.frontends.formats.table import FileTable, null_where
-from pckid.frontends.missing_words import MISSING_TEXTS
 from pckid.frontends.tables.dates import (
     DateFormat,
     is_temporal,
     read_dates,
     read_temporal,
-    to_floats,
 )
 from pckid.frontends.tables.formats import NumberFormat, parse_plain, read_numbers
 from pckid.frontends.tables.missing import MissingTokens, as_number
@@ -69,12 +68,8 @@ def try_numbers(
     kind = column.type
     if is_text(kind):
         values = _parse_texts(column, missing, form or NumberFormat(table.decimal))
-    elif pa.types.is_boolean(kind):
-        values = to_floats(column.cast(pa.uint8()))
-    elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+    elif holds_numbers(kind):
         values = to_floats(column)
-    elif pa.types.is_null(kind):
-        values = np.full(len(column), np.nan)
     elif isinstance(form, DateFormat) and is_temporal(kind):
         values = read_temporal(column, form.part)
     else:
@@ -120,14 +115,8 @@ def holds_token(table: FileTable, name: str, token: str) -> bool:
             return True
     if not math.isfinite(number):
         return False
-    values = try_numbers(table, name, MissingTokens(frozenset(MISSING_TEXTS), ()))
+    values = try_numbers(table, name, MissingTokens.with_defaults())
     return isinstance(values, np.ndarray) and bool((values == number).any())
-
-
-def is_text(kind: Any) -> bool:
-    """Return whether cells of an Arrow type are texts."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def observed_cells(column: Any, missing: MissingTokens) -> Any:
@@ -172,7 +161,7 @@ def _parse_texts(
             known = pc.is_in(words, value_set=pa.array(["true", "false", None], words.type))
             is_other = ~known.to_numpy()
             if is_other.sum() < wrong.sum():
-                values, wrong = to_floats(pc.equal(words, "true").cast(pa.uint8())), is_other
+                values, wrong = to_floats(pc.equal(words, "true")), is_other
     if missing.limits == "half":
         below = pc.fill_null(pc.match_substring_regex(column, r"^\s*[<≤]"), False)
         values = np.where(below.to_numpy(), values / 2, values)

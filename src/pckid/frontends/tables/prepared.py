@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pckid.frontends.formats.findings import Doubt, Fact
 from pckid.frontends.formats.table import FileTable, TextFormat
-from pckid.frontends.options import ColumnOptions
+from pckid.frontends.options import OF_KINDS, ColumnOptions
 from pckid.frontends.tables.kinds import (
     Reading,
     ReadingRules,
@@ -31,7 +31,7 @@ class Prepared:
     options: ColumnOptions  # with the advice that was taken
     names: tuple[str, ...]  # the columns used; of lines of cases, the times are the last
     # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
-    # "place", "not chosen", or "unknown" to the model.
+    # "place", "not chosen", "about rows", or "unknown" to the model.
     left_out: Mapping[str, str]
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
@@ -57,10 +57,11 @@ class Prepared:
         return {name: each.unit for name, each in choices.items() if each and each.unit}
 
     @property
-    def count_columns(self) -> list[str]:
-        """The columns of numbers that are counts."""
-        asked = self.options.count
-        return [name for name in self.names if name in asked and name not in self.counts]
+    def of_kinds(self) -> dict[str, list[str]]:
+        """The columns of numbers that are of a kind, by the parameter of PCKID that takes them."""
+        numbers = [name for name in self.names if name not in self.counts]
+        asked = self.options.of_kinds.items()
+        return {OF_KINDS[kind]: [n for n in numbers if n in names] for kind, names in asked}
 
     @property
     def text(self) -> TextFormat | None:

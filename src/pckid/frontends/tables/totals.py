@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.arrow import is_text
 from pckid.frontends.formats.table import FileTable
-from pckid.frontends.tables.numbers import is_text
 
 _MAX_TOTALS, _MAX_NAMED, _MAX_INSIDE = 3, 6, 50
 _MIN_ABOVE, _MIN_COLUMNS, _MIN_ALONE = 3, 2, 8

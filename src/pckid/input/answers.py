@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pckid.input.meanings import MAX_CATEGORIES
+
 # From the least to the most; a column may hold any of a scale, in any case.
 _SCALES = [scale.split(", ") for scale in (
     "never, almost never, rarely, seldom, occasionally, sometimes, often, usually, very often, "
@@ -29,8 +31,6 @@ _SCALES = [scale.split(", ") for scale in (
     "bajo, medio, alto",
 )]  # fmt: skip
 _N_COMMON, _MAX_ORDERED = 3, 7
-MAX_CATEGORIES = 255
-"""As many as a column may hold; more texts name rows."""
 
 
 def find_order(texts: Sequence[str]) -> list[str] | None:
@@ -65,11 +65,3 @@ def list_categories(
     n_kept = _N_COMMON if order is None or len(common) > _MAX_ORDERED else _MAX_ORDERED
     kept: list[int] = common[:n_kept].tolist()
     return kept if order is None else sorted(kept, key=lambda c: order.index(texts[c]))
-
-
-def tells_rows_apart(n_distinct: int, n_observed: int) -> bool:
-    """Return whether categories tell groups of rows: not all cells are alike, and some two are.
-
-    Where every one differs they name the rows.
-    """
-    return 1 < n_distinct < n_observed

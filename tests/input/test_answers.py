@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pckid._utils.answers import find_order, list_categories
+from pckid.input.answers import find_order, list_categories
 
 
 @pytest.mark.parametrize("order", [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pckid.frontends.tables.meanings import kind_of_texts, numbers_name_rows
+from pckid.input.meanings import kind_of_texts, numbers_may_name_rows, numbers_name_rows
 
 
 def test_numbers_that_count_name_rows():
@@ -32,3 +32,19 @@ def test_measurements_are_seldom_taken_for_names():
     for n, top in ((20, 30), (100, 700), (500, 10**6), (200, 10**9)):
         drawn = rng.integers(0, top, (2000, n)).astype(float)
         assert sum(map(numbers_name_rows, drawn)) <= 2
+
+
+def test_row_numbers():
+    assert numbers_may_name_rows(np.arange(5.0))
+    assert numbers_may_name_rows(np.arange(1.0, 5.0))
+    assert not numbers_may_name_rows(np.array([0.0, 2.0, 4.0]))
+    assert not numbers_may_name_rows(np.array([1.0, np.nan, 3.0]))
+
+
+def test_numbers_of_their_own_name_rows():
+    numbers = np.random.default_rng(0).permutation(10_000)[:60] + 132_000.0
+    assert numbers_may_name_rows(numbers)
+    assert not numbers_may_name_rows(numbers[:40])  # few rows differ by chance
+    assert not numbers_may_name_rows(numbers + 0.5)
+    assert not numbers_may_name_rows(np.append(numbers, numbers[0]))
+    assert not numbers_may_name_rows(np.append(numbers, np.nan))
