@@ -1,8 +1,9 @@
 """Check what keeps rooms apart: no circle of imports, and no estimator read from elsewhere.
 
-Imports for types alone are no arrows. That a room imports only from rooms below it, import-linter
-checks. Other rooms read a fit by `estimator.state_`, whose values are frozen, and settings by
-`ClusterSettings.of(estimator)`: an attribute with a leading underscore is the estimator's own.
+Imports for types alone count like others. That a room imports only from rooms below it,
+import-linter checks. Other rooms read a fit by `estimator.state_`, whose values are frozen, and
+settings by `ClusterSettings.of(estimator)`: an attribute with a leading underscore is the
+estimator's own.
 """
 
 from __future__ import annotations
@@ -34,10 +35,8 @@ def module_of(path: Path) -> str:
 
 
 def imports_of(tree: ast.AST, known: set[str]) -> Iterator[str]:
-    """List the modules that code imports, wherever; not for types alone."""
+    """List the modules that code imports, wherever, and be it for types alone."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name in known)
         elif isinstance(node, ast.ImportFrom) and node.module in known:

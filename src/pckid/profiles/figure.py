@@ -1,7 +1,5 @@
 """The picture of a profile: its cells, and beside them how each column is spread."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from pckid._utils.text import brief
@@ -21,17 +19,15 @@ from pckid.figures.marks import (
     text_width,
 )
 from pckid.profiles.columns import Column, NumberProfile
+from pckid.profiles.parts import ProfileParts
 from pckid.profiles.words import MAX_WIDE, group_name, measure_name, write_again, write_sizes
-
-if TYPE_CHECKING:
-    from pckid.profiles.profile import Profile
 
 STRIP, NARROW_STRIP = 150, 90  # pixels, the width of a strip; of the second beside many clusters
 MAX_HISTOGRAMS = 6  # more clusters get lines
 _HEAD = 58  # pixels above the cells
 
 
-def strip(profile: "Profile", column: Column, width: float = STRIP) -> Panel | None:
+def strip(profile: ProfileParts, column: Column, width: float = STRIP) -> Panel | None:
     """Draw how a column is spread in each cluster, one below the other on one axis.
 
     By a histogram each, of many clusters by a line over the middle half with a sign at the median.
@@ -74,7 +70,7 @@ def _lines(column: NumberProfile, order: list[tuple[int, int]]) -> list[Mark]:
     return marks
 
 
-def profile_figure(profile: "Profile") -> Figure:
+def profile_figure(profile: ProfileParts) -> Figure:
     """Draw the whole table."""
     heads, columns = profile.clusters, profile.columns
     names = [brief(column.name, 34) for column in columns]
@@ -120,7 +116,7 @@ def profile_figure(profile: "Profile") -> Figure:
     return Figure([Placed(table, 0, 0), *placed], words, "profile", (width, height))
 
 
-def _tints(profile: "Profile", across: np.ndarray, edges: np.ndarray) -> list[Mark]:
+def _tints(profile: ProfileParts, across: np.ndarray, edges: np.ndarray) -> list[Mark]:
     """Colour cells by how far their cluster differs."""
     found = [
         (place, row, level)
@@ -136,7 +132,7 @@ def _tints(profile: "Profile", across: np.ndarray, edges: np.ndarray) -> list[Ma
     return [Bars(across[place], across[place + 1], edges[row], edges[row + 1], fills, opacity)]
 
 
-def _head(profile: "Profile", across: np.ndarray, top: float) -> list[Mark]:
+def _head(profile: ProfileParts, across: np.ndarray, top: float) -> list[Mark]:
     """Write what stands above the cells."""
     heads = profile.clusters
     measure = "{} ({})".format(*measure_name(profile))

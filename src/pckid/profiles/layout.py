@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pckid.figures.figure import Figure
 from pckid.figures.svg import sign_path, to_svg
 from pckid.profiles.columns import Cell, Column, NumberProfile
 from pckid.profiles.figure import NARROW_STRIP, STRIP, strip
+from pckid.profiles.parts import ClusterHead, ProfileParts
 from pckid.profiles.words import (
     MAX_WIDE,
     count_again,
@@ -25,9 +26,6 @@ from pckid.profiles.words import (
     write_again,
     write_sizes,
 )
-
-if TYPE_CHECKING:
-    from pckid.profiles.profile import ClusterHead, Profile
 
 MAX_NARROW = 3  # clusters that stand beside each other on a phone, if their cells are short
 _DOUBTFUL = 0.5  # clusters found again in a smaller share of the halves are marked
@@ -97,7 +95,7 @@ class TableLine(NamedTuple):
         return share, np.nan, np.nan
 
 
-def list_lines(profile: "Profile") -> Iterator[TableLine]:
+def list_lines(profile: ProfileParts) -> Iterator[TableLine]:
     """List the lines of the table; a column of several categories comes before these."""
     for column in profile.columns:
         if isinstance(column, NumberProfile):
@@ -109,7 +107,7 @@ def list_lines(profile: "Profile") -> Iterator[TableLine]:
             yield from (TableLine(column, category) for category in range(len(column.categories)))
 
 
-def list_records(profile: "Profile") -> list[dict[str, Any]]:
+def list_records(profile: ProfileParts) -> list[dict[str, Any]]:
     """Write each line and cluster as plain data."""
     found = []
     for line in list_lines(profile):
@@ -128,7 +126,7 @@ def list_records(profile: "Profile") -> list[dict[str, Any]]:
     return found
 
 
-def make_frame(profile: "Profile") -> Any:
+def make_frame(profile: ProfileParts) -> Any:
     """Lay the medians and shares out as a pandas data frame."""
     import pandas as pd
 
@@ -144,7 +142,7 @@ def make_frame(profile: "Profile") -> Any:
     return pd.DataFrame({**cells, "all rows": whole, "missing": missing}, index=index)
 
 
-def write_markdown(profile: "Profile") -> str:
+def write_markdown(profile: ProfileParts) -> str:
     """Write the table as Markdown."""
     measure, beside = measure_name(profile)
     head = [f"{measure} ({beside})", *(f"{h.name} (n = {h.n_rows:,})" for h in profile.clusters)]
@@ -155,7 +153,7 @@ def write_markdown(profile: "Profile") -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in escaped) + "\n"
 
 
-def write_text(profile: "Profile", width: int = 100) -> list[str]:
+def write_text(profile: ProfileParts, width: int = 100) -> list[str]:
     """Write the table as lines of text, as many clusters beside each other as the width takes."""
     measure, _ = measure_name(profile)
     graded = any(_mark(line, h) for line in list_lines(profile) for h in profile.clusters)
@@ -193,20 +191,20 @@ def write_text(profile: "Profile", width: int = 100) -> list[str]:
     return found
 
 
-def _short_cell(line: TableLine, head: "ClusterHead") -> str:
+def _short_cell(line: TableLine, head: ClusterHead) -> str:
     """Write the cell of a cluster without what stands beside it, but of a category its share."""
     cell = line.cell(head.number)
     text = cell.text if isinstance(line.column, NumberProfile) else f"{cell.text} {cell.detail}"
     return f"{brief(text.strip(), _MAX_CELL)} {_mark(line, head) or ' '}"
 
 
-def _mark(line: TableLine, head: "ClusterHead") -> str:
+def _mark(line: TableLine, head: ClusterHead) -> str:
     """Mark a cell that is graded higher or lower."""
     level = line.cell(head.number).level
     return "▲" if level > 0 else "▼" if level < 0 else ""
 
 
-def write_latex(profile: "Profile") -> str:
+def write_latex(profile: ProfileParts) -> str:
     """Write the table as LaTeX."""
 
     def row(cells: Sequence[str]) -> str:
@@ -236,7 +234,7 @@ def write_latex(profile: "Profile") -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _texts(profile: "Profile") -> Iterator[tuple[TableLine, list[str]]]:
+def _texts(profile: ProfileParts) -> Iterator[tuple[TableLine, list[str]]]:
     """Write the cells of every line: those of the clusters, of all rows, and the share missing."""
     for line in list_lines(profile):
         cells = [] if line.is_title else [line.cell(head.number) for head in profile.clusters]
@@ -246,7 +244,7 @@ def _texts(profile: "Profile") -> Iterator[tuple[TableLine, list[str]]]:
         yield line, [*(texts or [""] * len(profile.clusters)), whole, missing]
 
 
-def write_html(profile: "Profile", max_columns: int | None) -> str:
+def write_html(profile: ProfileParts, max_columns: int | None) -> str:
     """Write the table with its own style, for a notebook or a page of others."""
     note = f'<p class="note">{describe_tints(profile)}</p>'
     return (
@@ -271,7 +269,7 @@ def read_style(*, alone: bool = False) -> str:
     )
 
 
-def write_table(profile: "Profile", max_columns: int | None, *, page: bool = False) -> str:
+def write_table(profile: ProfileParts, max_columns: int | None, *, page: bool = False) -> str:
     """Write the table as HTML; in a `page` clusters can be chosen and renamed."""
     shown = max_columns or len(profile.columns)
     first, more = profile.columns[:shown], profile.columns[shown:]
@@ -296,7 +294,7 @@ def write_table(profile: "Profile", max_columns: int | None, *, page: bool = Fal
     )
 
 
-def _head(profile: "Profile", page: bool) -> str:
+def _head(profile: ProfileParts, page: bool) -> str:
     measure, beside = measure_name(profile)
     braces = ""
     if profile.groups:
@@ -318,7 +316,7 @@ def _head(profile: "Profile", page: bool) -> str:
     )
 
 
-def _cluster_head(profile: "Profile", head: "ClusterHead", page: bool) -> str:
+def _cluster_head(profile: ProfileParts, head: ClusterHead, page: bool) -> str:
     name = escape(brief(head.name, 60))
     sign = f"{write_sign(head.sign)} " if head.sign >= 0 else ""
     again = write_again(profile, head)
@@ -351,7 +349,7 @@ def write_sign(cluster: int) -> str:
     )
 
 
-def _body(profile: "Profile", column: Column, place: int, kind: str = "") -> str:
+def _body(profile: ProfileParts, column: Column, place: int, kind: str = "") -> str:
     """Write a column, and below it its categories, which unfold."""
     lines = list(list_lines(replace(profile, columns=[column])))
     wide = STRIP if len(profile.clusters) <= MAX_WIDE else NARROW_STRIP
@@ -362,7 +360,7 @@ def _body(profile: "Profile", column: Column, place: int, kind: str = "") -> str
     return f'<tbody class="{kind}">{rows}</tbody>' if kind else f"<tbody>{rows}</tbody>"
 
 
-def _row(profile: "Profile", line: TableLine, picture: str = "", n_parts: int = 0) -> str:
+def _row(profile: ProfileParts, line: TableLine, picture: str = "", n_parts: int = 0) -> str:
     name = _name(line.name)
     if n_parts:
         name += (
@@ -380,7 +378,7 @@ def _row(profile: "Profile", line: TableLine, picture: str = "", n_parts: int = 
     )
 
 
-def _cell(cell: Cell, head: "ClusterHead") -> str:
+def _cell(cell: Cell, head: ClusterHead) -> str:
     tint = "" if not cell.level else f" {'hi' if cell.level > 0 else 'lo'}{abs(cell.level)}"
     label = f"{GLYPHS[head.sign % len(GLYPHS)]} {head.number}" if head.sign >= 0 else head.name
     return (
@@ -389,7 +387,7 @@ def _cell(cell: Cell, head: "ClusterHead") -> str:
     )
 
 
-def _colour(head: "ClusterHead") -> str:
+def _colour(head: ClusterHead) -> str:
     """Name the class of a cluster's colour."""
     return f"c{head.sign % N_COLOURS}" if head.sign >= 0 else ""
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,41 +20,13 @@ from pckid.input.validation import feature_names
 from pckid.profiles import layout
 from pckid.profiles.columns import Column, describe_categories, describe_numbers
 from pckid.profiles.figure import profile_figure
+from pckid.profiles.parts import ClusterHead, ProfileParts
 
 MAX_SHOWN = 15
 
 
-@dataclass(frozen=True)
-class ClusterHead:
-    """What stands above a column of the profile.
-
-    Attributes
-    ----------
-    number : int
-    name : str
-    n_rows : int
-    share : float
-        Of the rows that have a cluster.
-    found_again : float or None
-        The share of random halves of the rows in which it is found again; None if not assessed.
-    sign : int
-        Which sign and colour it has: those of its number, or of the cluster that it stands for; −1
-        of what is no cluster.
-    note : str
-        What else to know of it.
-    """
-
-    number: int
-    name: str
-    n_rows: int
-    share: float
-    found_again: float | None
-    sign: int
-    note: str = ""
-
-
 @dataclass(frozen=True, repr=False)
-class Profile:
+class Profile(ProfileParts):
     """What clusters are like, column by column, from observed values alone.
 
     As the last value of a notebook's cell it shows itself. `profile` makes it.
@@ -73,12 +45,6 @@ class Profile:
     n_resamples : int
         Random halves of the rows in which clusters were looked for again.
     """
-
-    clusters: list[ClusterHead]
-    columns: list[Column]
-    groups: list[list[int]] = field(default_factory=list)
-    thing: str = "row"
-    n_resamples: int = 0
 
     def head(self, n: int = 5) -> "Profile":
         """Keep the `n` columns that tell most."""

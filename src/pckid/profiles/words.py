@@ -1,24 +1,20 @@
 """Words around a profile: above its columns, and below it."""
 
-from typing import TYPE_CHECKING
-
 from pckid._utils.text import counted
 from pckid.profiles.columns import NumberProfile
-
-if TYPE_CHECKING:
-    from pckid.profiles.profile import ClusterHead, Profile
+from pckid.profiles.parts import ClusterHead, ProfileParts
 
 MAX_WIDE = 7  # clusters that have room for quartiles and words
 
 
-def write_sizes(profile: "Profile", head: "ClusterHead") -> str:
+def write_sizes(profile: ProfileParts, head: ClusterHead) -> str:
     """Write how many rows a cluster has: "151 rows · 44 %"."""
     few = len(profile.clusters) <= MAX_WIDE
     rows = counted(head.n_rows, profile.thing) if few else f"{head.n_rows:,}"
     return f"{rows} · {100 * head.share:.0f} %"
 
 
-def write_again(profile: "Profile", head: "ClusterHead") -> str:
+def write_again(profile: ProfileParts, head: ClusterHead) -> str:
     """Write how often a cluster is found again; nothing where that was not assessed."""
     if head.found_again is None:
         return ""
@@ -27,14 +23,14 @@ def write_again(profile: "Profile", head: "ClusterHead") -> str:
     return f"found again {count_again(profile, head)}"
 
 
-def count_again(profile: "Profile", head: "ClusterHead") -> str:
+def count_again(profile: ProfileParts, head: ClusterHead) -> str:
     """Write in how many halves of the rows a cluster is found again: "19 of 20"."""
     if head.found_again is None:
         return ""
     return f"{round(head.found_again * profile.n_resamples)} of {profile.n_resamples}"
 
 
-def measure_name(profile: "Profile") -> tuple[str, str]:
+def measure_name(profile: ProfileParts) -> tuple[str, str]:
     """Say what the cells hold, and what stands beside it."""
     if any(isinstance(column, NumberProfile) and column.is_mean for column in profile.columns):
         return "Mean", "± standard deviation"
@@ -48,7 +44,7 @@ def group_name(place: int) -> str:
     return f"Group {chr(65 + place % 26)}"
 
 
-def describe_tints(profile: "Profile") -> str:
+def describe_tints(profile: ProfileParts) -> str:
     """Say what comes first and what the colours mean."""
     if len(profile.clusters) == 1:
         return "From observed values alone."
