@@ -69,19 +69,25 @@ def _wide(found: list[dict[str, Any]], _: Path) -> str:
 
 
 def _cores(found: dict[str, Any], _: Path) -> str:
-    rows = [
-        [
-            each["name"],
-            *(_time(each[threads]) for threads in ("one", "two", "all")),
-            f"{each['one'] / each['all']:.1f} times",
+    cases = found["cores"]
+    rows = []
+    for name in dict.fromkeys(name for mine in cases.values() for name in mine):
+        each = {count: mine[name] for count, mine in cases.items() if name in mine}
+        ratios = [
+            f"{each[count]['all'] / each[count]['one']:.2f}" if count in each else ""
+            for count in cases
         ]
-        for each in found["cases"]
-    ]
-    names = ["table", "one thread", "two", f"{found['threads']}, the default there", "as fast"]
+        n_rows, task = name.split()
+        one = _time(min(case["one"] for case in each.values()))
+        rows.append([f"{int(n_rows):,}", task, one, *ratios])
+    names = ["rows", "task", "one thread", *(f"{count} cores" for count in cases)]
     where = f"{found['machine']['cores']} cores of {found['machine']['processor']}"
     return (
-        f"## Many cores\n\nOn {where} (`python -m benchmarks.cores`). Labels are the same for "
-        f"every `n_jobs`.\n\n{markdown(names, rows)}"
+        "## Many cores\n\nWhat `n_jobs=None`, the default, takes in units of what one thread "
+        f"takes, on some of {where}:\ntables of 20 columns, five groups, a fifth of the cells "
+        "missing; the least of a few repeats in turns, which differ by a tenth or\nmore on a "
+        "shared machine (`python -m benchmarks.cores`). Results are the same for every "
+        f"`n_jobs`.\n\n{markdown(names, rows)}"
     )
 
 

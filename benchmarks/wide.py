@@ -1,4 +1,4 @@
-"""Wide tables: does the time of a fit grow no faster than the columns?
+"""Wide tables: does a fit take no more time and memory than the columns grow?
 
 python -m benchmarks.wide --json docs/performance/wide.json
 """
@@ -34,10 +34,11 @@ def main(argv: list[str] | None = None) -> None:
                 found = in_turns(both, options.repeats)
         times = found[str(many)]["seconds"] / found[str(few)]["seconds"]
         told = {"n": n, "few": few, "many": many, "columns": many / few, "times": times}
+        held = found[str(many)]["megabytes"] * 1e6 / (8 * n * many)
         rows.append({**told, **found[str(many)]})
         print(
             f"{n} × {many:,}: {found[str(many)]['seconds']:.2f} s, {times:.1f} times {n} × {few}; "
-            f"{many / few:.0f} times the columns",
+            f"{many / few:.0f} times the columns; at most {held:.1f} times the bytes of the table",
             flush=True,
         )
         write_json(options.json, rows)

@@ -2,7 +2,8 @@
 
     python docs/screenshots.py docs/images
 
-The report is the one that `pckid demo` writes; another shows a table without groups.
+The report is the one that `pckid demo` writes; others show a table without groups and made tables,
+one of them on a phone.
 `make screenshots` runs this.
 """
 
@@ -21,6 +22,7 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from browser import Browser, open_browser
+from made_tables import MADE
 
 # The last of the clusters holds the large birds.
 CHOOSE = "document.querySelectorAll('.choose')[2].click();"
@@ -47,6 +49,9 @@ SCREENSHOTS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
     "report": (whole, 1280, 1000),
     "report-selected": (selected, 1280, 1440),
     "report-one": (whole, 1280, 640),
+    "report-clinic": (whole, 1280, 860),
+    "report-survey": (whole, 390, 844),
+    "report-twelve": (whole, 1100, 520),
 }
 
 
@@ -55,9 +60,9 @@ def take_all(pages: dict[str, Path], folder: Path) -> None:
     with tempfile.TemporaryDirectory() as downloads, open_browser(Path(downloads)) as browser:
         for name, (prepare, width, height) in SCREENSHOTS.items():
             for mode in ("light", "dark"):
+                browser.view(width, height, dark=mode == "dark")
                 browser.open(pages.get(name, pages["report"]))
                 prepare(browser)
-                browser.view(width, height, dark=mode == "dark")
                 browser.wait(lambda: browser.find_all("svg.chart"))
                 browser.run("return new Promise((done) => setTimeout(done, 400))")
                 taken = Path(downloads) / "taken.png"
@@ -77,12 +82,16 @@ def write_reports(folder: Path) -> dict[str, Path]:
     table = np.random.default_rng(0).normal(size=(300, 4))
     path, head = folder / "one.csv", "length,width,height,weight"
     np.savetxt(path, table.round(2), delimiter=",", fmt="%g", header=head, comments="")
-    wanted = ["--out", folder / "one-clusters.csv", "--report", folder / "report-one.html"]
-    subprocess.run([*run, "cluster", path, *wanted], check=True)
-    return {
-        "report": folder / "penguins-report.html",
-        "report-one": folder / "report-one.html",
-    }
+    tables = {"one": path}
+    for name, write in MADE.items():
+        tables[name] = folder / f"{name}.csv"
+        write(tables[name])
+    pages = {"report": folder / "penguins-report.html"}
+    for name, path in tables.items():
+        pages[f"report-{name}"] = folder / f"report-{name}.html"
+        wanted = ["--out", folder / f"{name}-clusters.csv", "--report", pages[f"report-{name}"]]
+        subprocess.run([*run, "cluster", path, "--yes", *wanted], check=True)
+    return pages
 
 
 if __name__ == "__main__":

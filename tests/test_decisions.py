@@ -121,7 +121,7 @@ def test_every_doubt_can_be_answered_and_advice_comes_first(doubts):
 
 
 def test_every_answer_does_something(doubts):
-    rows = "skip_last", "skip_below", "drop_rows", "visible_rows"
+    rows = "skip_last", "skip_below", "drop_rows", "visible_rows", "transpose"
     honoured = ("drop", "lines", *rows, *decisions.ASIDE)
     for code, doubt in doubts.items():
         fixes = [fix for _, fixes in list_answers(doubt) for fix in fixes]

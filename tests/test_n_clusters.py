@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fitting import settings_of
+from fitting import draw, settings_of
 from helpers import SMALL, groups
 from scipy.linalg import eigh
 from scipy.special import ndtri
@@ -18,6 +18,7 @@ from pckid.n_clusters import (
     Choice,
     _leading_values,
     choose_or_none,
+    find_related_units,
     rows_as_given,
     smallest_of_nearly_largest,
     spectra_of_halves,
@@ -252,3 +253,22 @@ def test_the_spectrum_of_a_half_in_which_vectors_are_alike(rng):
     A, B = (vectors.T @ (each[:, None] * vectors) for each in (kernel, degree))
     expected = eigh(A[:4, :4], B[:4, :4], eigvals_only=True)[::-1]
     np.testing.assert_allclose(_leading_values(A, B), expected, rtol=1e-3)
+
+
+def test_columns_are_related_by_more_rows_than_clusters_are_found_in():
+    X = np.random.default_rng(0).normal(size=(1200, 3))
+    X[:-1, 2] = 0  # varies by the last row alone
+    model = PCKID("auto", random_state=0)
+    drawn = draw(model, X, None, arrangement=None)
+    small = of_fit(drawn, settings_of(model))
+    few, _ = rows_as_given(small, drawn.sample, np.arange(900), np.zeros((900, 1)))
+    more = find_related_units(
+        small, drawn.sample, few._replace(columns=[*map(np.atleast_1d, (0, 1, 2))])
+    )
+    assert (len(few.columns), len(few.values), len(more.values)) == (2, 900, 1200)
+    # Where fewer columns vary in few rows, these are what tells.
+    assert find_related_units(small, drawn.sample, few) is few
+    weighted = drawn.sample._replace(given_weights=np.ones(1200))
+    assert (
+        find_related_units(small, weighted, more._replace(values=few.values)).values is few.values
+    )

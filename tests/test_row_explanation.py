@@ -7,8 +7,8 @@ from helpers import SMALL, close, groups
 
 from pckid import PCKID, EmptyRowWarning, explain_rows
 from pckid.series import from_array
+from pckid.spectral.chances import membership
 from pckid.spectral.kmeans import distances_to
-from pckid.spectral.membership import membership
 
 X, _ = groups(gap=1.5)
 

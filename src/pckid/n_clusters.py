@@ -53,6 +53,7 @@ from pckid.spectral.settings import ClusterSettings
 
 MAX_CLUSTERS = 40
 MAX_ROWS = 1000
+MAX_RELATED, _MAX_CELLS = 3000, 300_000
 NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on the choosing halves
 # The ensemble that k is chosen by grows to four times the estimator's starts, but not beyond forty.
 _TIMES_STARTS, _MAX_STARTS = 4, 40
@@ -156,7 +157,10 @@ def choose_or_none(
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
             labels = cluster_points(points[:, : choice.n_clusters], rng)
             # The factors of a wide table have chosen their columns.
-            found = np.arange(0) if is_wide else find_single_columns(units, labels)
+            found = np.arange(0)
+            if not is_wide:
+                related = find_related_units(small, drawn.sample, units)
+                found = find_single_columns(units, labels, related)
         if len(found):
             drawn = drawn.without(units.columns_of(found))
             n_starts, before, compared = fewest, None, None
@@ -194,10 +198,34 @@ def rows_as_given(
     index = index[sample.places]
     rows = np.flatnonzero(index >= 0)
     rows = some_rows(rows, MAX_ROWS, generator(sample.entropy, Stream.N_CLUSTERS, 1))
+    return _units_of(small, sample, rows), take_along(points, index[rows])
+
+
+def find_related_units(small: SmallEnsembles, sample: Sample, units: Units) -> Units:
+    """Take the rows by which columns are found to be related: up to 3,000, or those of `units`.
+
+    Few rows of a rare group hardly relate the columns in which it differs.
+    """
+    n_rows = sample.X.shape[0]
+    size = min(MAX_RELATED, max(MAX_ROWS, _MAX_CELLS // sample.X.shape[1]))
+    if sample.given_weights is not None or min(n_rows, size) <= len(units.values):
+        return units
+    rows = some_rows(np.arange(n_rows), size, generator(sample.entropy, Stream.N_CLUSTERS, 3))
+    found = _units_of(small, sample, rows)
+    # Columns may vary in more rows than in fewer, and then stand for themselves.
+    return found if _columns_of(found) == _columns_of(units) else units
+
+
+def _columns_of(units: Units) -> list[list[int]]:
+    """List the columns that each unit stands for."""
+    return [columns.tolist() for columns in units.columns]
+
+
+def _units_of(small: SmallEnsembles, sample: Sample, rows: np.ndarray) -> Units:
+    """Take rows of a sample, as they were given, as what is judged by."""
     X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
-    X = logs_as_scaled(X, sample.scaling)
-    judged = find_judged(small, sample.scaling, X)
-    return find_units(near_one(judged.values), judged.categorical), take_along(points, index[rows])
+    judged = find_judged(small, sample.scaling, logs_as_scaled(X, sample.scaling))
+    return find_units(near_one(judged.values), judged.categorical)
 
 
 def _compare_sample(

@@ -2,8 +2,9 @@
 
 Each stage has chance in it: another ensemble, other null tables, other halves of the rows. A table
 for which that matters gets another answer by another seed, and no stage can see it. So the decision
-is made three times by seeds of its own, and seven times where these differ; an answer is what at
-least six of seven come to. `docs/guide/choosing-k.md` tells how often seeds then disagree.
+is made three times by seeds of its own, and seven times where these differ or all just find
+nothing; an answer is what at least six of seven come to. `docs/guide/choosing-k.md` tells how often
+seeds then disagree.
 """
 
 from __future__ import annotations
@@ -130,7 +131,10 @@ def decide_by_runs(
 
     n_rows, n_columns = drawn.sample.X.shape
     found: list[Decision] = []
-    while n_further := count_further([each.run.answer for each in found], n_runs):
+    level = plan.levels.structure
+    if drawn.sample.scaling.factors is not None:
+        level = plan.levels.in_wide_tables().structure
+    while n_further := count_further([each.run for each in found], n_runs, level):
         numbers = range(len(found), len(found) + n_further)
         at_once = threads_for_tables(n_further, min(n_rows, MAX_COMPARED), n_columns, jobs)
         at_once = at_once if is_host(drawn.sample.table.values) else 1

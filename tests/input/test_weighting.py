@@ -7,6 +7,8 @@ from helpers import SMALL, groups
 
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
 from pckid._utils.arrays import to_numpy
+from pckid.describe.row_summary import summarise_rows
+from pckid.input import table as input_table
 from pckid.input import weights as weighting
 from pckid.input.table import fit_scaling, standardise
 from pckid.input.weights import canonical_order, draw_rows
@@ -94,6 +96,17 @@ def test_weights_that_are_none_are_refused(weights, words):
 def test_too_few_rows_with_weight_are_refused():
     with pytest.raises(ValueError, match="n_components = 3, n_samples = 2"):
         fit(X, np.r_[np.ones(2), np.zeros(58)])
+
+
+def test_blocks_of_columns_change_neither_the_order_nor_the_summary(monkeypatch):
+    table, labels = standardise(X, fit_scaling(X), "float64"), np.arange(60) % 3
+    expected = canonical_order(table), summarise_rows(table, labels, 3, np.zeros(2))
+    monkeypatch.setattr(input_table, "_BLOCK_NUMBERS", 70)  # a column each
+    assert len(input_table.column_slices(table.values)) == X.shape[1]
+    found = canonical_order(table), summarise_rows(table, labels, 3, np.zeros(2))
+    np.testing.assert_array_equal(found[0], expected[0])
+    for one, other in zip(found[1], expected[1], strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_the_canonical_order_follows_the_rows():

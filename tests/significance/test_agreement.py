@@ -33,7 +33,16 @@ def test_an_answer_is_what_six_of_seven_runs_find(letters, expected):
      ("g", 1, 0), ("gs", 2, 3)],
 )  # fmt: skip
 def test_runs_that_disagree_are_followed_by_more(letters, n_runs, expected):
-    assert count_further(answers(letters), n_runs) == expected
+    assert count_further([Run(answer, 1) for answer in answers(letters)], n_runs, 0.03) == expected
+
+
+@pytest.mark.parametrize(
+    ("p_values", "n_runs", "expected"),
+    [((0.07, 0.04, 0.2), 3, 4), ((0.1, 0.04, 0.2), 3, 0), ((0.07,), 1, 0), ((0.05,) * 7, 3, 0)],
+)
+def test_runs_that_just_find_nothing_are_followed_by_more(p_values, n_runs, expected):
+    runs = [Run(Answer.NONE, 1, p_value=p) for p in p_values]
+    assert count_further(runs, n_runs, 0.03) == expected
 
 
 def test_the_run_that_agrees_most_is_taken():

@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from pckid.significance.margins import dip, fit_margin, gaussian_scores, unimodal
 from pckid.significance.null_tables import (
     _MIN_PRICED,
+    NullModels,
     complete_scores,
     copula_correlations,
     denoise_correlations,
@@ -407,6 +408,17 @@ def test_rows_are_paired_by_the_least_sum_of_squared_distances():
 
     best = min(itertools.permutations(range(6)), key=total)
     np.testing.assert_array_equal(pair_rows(rows, others), best)
+
+
+def test_runs_share_the_null_model_of_one_table():
+    X = np.random.default_rng(16).normal(size=(30, 2))
+    models, none = NullModels(), np.zeros(2, dtype=bool)
+    first = models.fit(X, none)
+    assert models.fit(X.copy(), none) is first
+    X[0, 0] = np.nan
+    other = models.fit(X, none)
+    assert other is not first
+    np.testing.assert_array_equal(other.root, fit_null_model(X, none).root)
 
 
 def test_many_rows_are_paired_as_well_by_prices():

@@ -246,3 +246,16 @@ def test_with_one_cluster_every_column_counts(rng):
     model = PCKID("auto", random_state=0).fit(X)
     assert (model.n_clusters_, model.choice_.ignored) == (1, ())
     assert (model.labels_ == 0).all()
+
+
+def test_more_rows_relate_the_columns_of_a_rare_group():
+    dropped = np.zeros(2)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        labels = (rng.random(3000) < 0.03).astype(int)
+        X = rng.normal(size=(3000, 5)) + 2.4 * labels[:, None]
+        few = units_of(X[:1000])
+        dropped += [
+            len(find_single_columns(few, labels[:1000], related)) for related in (None, units_of(X))
+        ]
+    assert dropped[1] < dropped[0] / 2

@@ -8,12 +8,12 @@ from sklearn.metrics import adjusted_rand_score
 from pckid import PCKID
 from pckid.describe.rows import standardised_rows
 from pckid.ensemble.feature_map import feature_matrix
+from pckid.spectral.chances import membership
 from pckid.spectral.membership import (
     calibrate_membership,
     cluster_by_parts,
     fit_inverse_temperature,
     match_labels,
-    membership,
 )
 
 

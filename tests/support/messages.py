@@ -48,6 +48,7 @@ DOUBTS = [
 ]  # fmt: skip
 NOTES = [
     Fact("rows_above", {"row": 4, "sheet": "May"}),
+    Fact("columns_not_samples", {"columns": ["description"]}),
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
     Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
     Fact("spellings_joined", {"column": "sex", "texts": {"f": "F"}}),

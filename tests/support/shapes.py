@@ -86,6 +86,16 @@ def _survey(rng, group):
     }
 
 
+def _samples_in_columns(rng, group):
+    """Draw amounts of proteins: each column is a sample."""
+    amounts = np.exp(6 + 2 * rng.normal(size=len(group)))
+    columns = {"protein": np.array([f"PROT{j}" for j in range(len(group))])}
+    for sample in "abcdefgh":
+        found = amounts * np.exp(0.4 * rng.normal(size=len(group)))
+        columns[f"sample {sample}"] = found.round(3)
+    return columns
+
+
 SHAPES = {
     "a cohort with outcomes": (_cohort, 120),
     "species by sites": (_cover_of_species, 360),
@@ -96,6 +106,7 @@ SHAPES = {
     "both of two": (_and, 200),
     "numbered hospitals": (_hospitals, 240),
     "ranges and refusals": (_survey, 200),
+    "samples in columns": (_samples_in_columns, 120),
 }
 
 

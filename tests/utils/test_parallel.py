@@ -263,6 +263,26 @@ def test_work_that_travels_goes_where_the_context_says():
     assert blas() == before
 
 
+@pytest.mark.parametrize(
+    ("n_tables", "n_rows", "n_columns", "most", "expected"),
+    [(9, 100, 20, 16, 1), (9, 500, 20, 16, 3), (9, 500, 20, 2, 2), (20, 1500, 20, 16, 4)],
+)
+def test_small_tables_are_shared_by_few_threads(n_tables, n_rows, n_columns, most, expected):
+    assert _parallel.threads_for_tables(n_tables, n_rows, n_columns, most) == expected
+
+
+@pytest.mark.parametrize(("n", "most", "sizes"), [(1, 4, {3, 4}), (3, 9, {3, 4}), (16, 9, {1})])
+def test_batches_are_about_as_large_and_in_order(n, most, sizes):
+    seen = []
+
+    def square(some):
+        seen.append(len(some))
+        return (i * i for i in some)
+
+    assert _parallel.run_in_batches(square, range(10), n, most) == [i * i for i in range(10)]
+    assert set(seen) == sizes
+
+
 def test_blas_gets_the_number_within_the_context():
     before = blas()
     with _parallel.blas_threads(1):

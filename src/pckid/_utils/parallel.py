@@ -21,8 +21,9 @@ from pckid._utils.progress import silenced, steps
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _count_cores = cache(cpu_count)
-# Cells of small tables that make a thread worth while.
-_CELLS = 200_000
+# Cells of small tables that make a thread worth while, and how many threads share them at most:
+# more of them wait for each other at the interpreter.
+_CELLS, _MAX_SHARING = 60_000, 4
 _filters_lock = RLock()
 
 
@@ -53,7 +54,7 @@ def threads_for_tables(n_tables: int, n_rows: int, n_columns: int, most: int) ->
 
     Whatever its size, each takes the interpreter as long as twenty columns more would.
     """
-    return threads_for(n_tables * n_rows * (n_columns + 20), _CELLS, most)
+    return threads_for(n_tables * n_rows * (n_columns + 20), _CELLS, min(most, _MAX_SHARING))
 
 
 def is_remote() -> bool:

@@ -16,7 +16,7 @@ from pckid._utils.arrays import (
     to_numpy,
 )
 from pckid._utils.seeds import some_rows
-from pckid.input.table import StandardisedRows, take
+from pckid.input.table import StandardisedRows, column_slices
 
 N_BINS = 10
 MAX_ROWS = 5_000  # of longer tables so many random rows tell enough
@@ -59,14 +59,46 @@ def summarise_rows(
     rows = some_rows(np.arange(table.n_samples), most)
     numbers = to_numpy(take_along(labels, rows))
     rows, numbers = rows[numbers >= 0], numbers[numbers >= 0]
-    some = take(table, rows)
-    xp = namespace(some.values)
     counts = _as_equal_rows(np.ones(len(rows)) if weights is None else weights[rows])
-    each = asarray_like(counts, some.values, dtype=xp.float64)
+    d, codes = table.n_features, to_numpy(take_along(table.codes, rows))
+    parts = []
+    for columns in column_slices(table.values[: len(rows), :]):
+        values, observed = (
+            take_along(part[:, :d][:, columns], rows) for part in (table.values, table.observed)
+        )
+        edges = None if deciles is None else deciles[columns, :]
+        parts.append(_summarise_columns(values, observed, counts, edges))
+    read = np.concatenate(parts)
+    held = codes >= 0
+    between = np.diff(read[:, 3:12], axis=1, prepend=0, append=read[:, 2:3])
+    of_cells = np.broadcast_to(counts[:, None], codes.shape)[held]
+    return RowSummary(
+        float(counts.sum()),
+        np.concatenate([read[:, 2], counts @ held]),
+        read[:, 0],
+        read[:, 1],
+        read[:, 12:],
+        # Sums in another order leave a little less than nothing above the largest value.
+        np.maximum(between, 0.0),
+        np.bincount(codes[held], of_cells, minlength=table.column_model.column.shape[0]),
+        np.bincount(numbers, counts, minlength=n_clusters),
+        scored,
+    )
+
+
+def _summarise_columns(
+    values: Array, observed: Array, counts: np.ndarray, deciles: np.ndarray | None
+) -> np.ndarray:
+    """Summarise columns of numbers (n, d), of rows that count (n,) times.
+
+    Returns (d, 21) on the host: means, spreads and how many are observed; how many are up to each
+    decile, of those given or of their own; and their own deciles.
+    """
+    xp = namespace(values)
+    each = asarray_like(counts, values, dtype=xp.float64)
     # Columns as rows: adjacent numbers are sorted faster.
     values, observed = (
-        contiguous(xp.matrix_transpose(xp.astype(part, xp.float64)))
-        for part in (some.values, some.observed[:, : table.n_features])
+        contiguous(xp.matrix_transpose(xp.astype(part, xp.float64))) for part in (values, observed)
     )
     seen = each * observed
     total = xp.sum(seen, axis=1)
@@ -88,23 +120,7 @@ def summarise_rows(
     up_to = gather(summed, n_up_to)
     # All at once: the host waits for a GPU each time that it reads.
     moments = xp.stack([means, spreads, total], axis=1)
-    read = to_numpy(xp.concat([moments, up_to, own], axis=1))
-    codes = to_numpy(some.codes)
-    held = codes >= 0
-    between = np.diff(read[:, 3:12], axis=1, prepend=0, append=read[:, 2:3])
-    of_cells = np.broadcast_to(counts[:, None], codes.shape)[held]
-    return RowSummary(
-        float(counts.sum()),
-        np.concatenate([read[:, 2], counts @ held]),
-        read[:, 0],
-        read[:, 1],
-        read[:, 12:],
-        # Sums in another order leave a little less than nothing above the largest value.
-        np.maximum(between, 0.0),
-        np.bincount(codes[held], of_cells, minlength=table.column_model.column.shape[0]),
-        np.bincount(numbers, counts, minlength=n_clusters),
-        scored,
-    )
+    return to_numpy(xp.concat([moments, up_to, own], axis=1))
 
 
 def count_outliers(scores: Array, weights: np.ndarray | None = None) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pckid._utils.arrays import to_numpy
 from pckid.factors.model import (
     Cells,
     Loadings,
@@ -61,7 +62,9 @@ def fit_factors(cells: Cells, asked: Asked, rng: np.random.Generator) -> WideFac
     cells = _draw_rows(cells, MAX_FIT_ROWS, rng)
     usable = np.flatnonzero(cells.seen.sum(axis=0) >= min(_MIN_SEEN, len(cells.seen)))
     if len(usable) > _MAX_COLUMNS:
-        usable = usable[_most_telling(cells.take(usable))]
+        some = cells if len(usable) == n_columns else cells.take(usable)
+        usable = usable[_most_telling(some)]
+        del some
     mine = _in_double(cells.take(usable))
     gain = _choose(mine, asked, rng)
     if asked.n_factors is None and n_rows >= n_columns < _MANY * gain.n_columns:
@@ -95,12 +98,14 @@ def score_by_others(cells: Cells, factors: WideFactors) -> Iterator[tuple[np.nda
 
     The columns that tell stay as they are, and so do the scores of these other rows.
     """
-    n, whole = len(cells.values), score_rows(cells.values, cells.seen, factors)
+    n, scored = len(cells.values), score_rows(cells.values, cells.seen, factors)
+    whole = Scores(to_numpy(scored.means), to_numpy(scored.covariances))
     tells = factors.precision > 0
     for first in range(min(_N_FOLDS, n)):
         out = np.arange(n) % _N_FOLDS == first
-        others = Scores(*(part[~out] for part in whole))
-        weights, noise = loadings_of_all(cells.take_rows(~out), others)
+        # Rows of no weight are not copied out, as the others would be.
+        others = cells._replace(rows=cells.rows * ~out)
+        weights, noise = loadings_of_all(others, whole)
         precision = np.where(tells, cells.columns / noise, 0.0)
         yield np.flatnonzero(out), WideFactors(weights, noise, precision, factors.scale)
 

@@ -21,6 +21,7 @@ from scipy.stats import f
 _PRIOR_CELLS, _MIN_NOISE = 5.0, 1e-3
 _FIRST_VARIANCE = 0.1  # of loadings
 _MIN_VARIANCE = 1e-6
+_BLOCK_NUMBERS = 1 << 18
 
 
 class Cells(NamedTuple):
@@ -58,7 +59,8 @@ class Loadings(NamedTuple):
 def first_scores(cells: Cells, n_factors: int) -> Scores:
     """Start from the leading principal components, missing cells at the mean."""
     each = np.sqrt(cells.rows)[:, None]
-    filled = each * cells.values * np.sqrt(cells.columns)
+    filled = each * cells.values
+    filled *= np.sqrt(cells.columns)
     n, d = filled.shape
     last = [max(0, min(n, d) - n_factors), min(n, d) - 1]
     if d < n:
@@ -108,7 +110,7 @@ def fit_loadings(cells: Cells, scores: Scores, noise: np.ndarray, variance: floa
     cross = cells.values.T @ (weighted * scores.means)
     ridge = (noise / variance)[:, None, None] * np.eye(r, dtype=gram.dtype)
     weights = np.linalg.solve(gram + ridge, cross[..., None])[..., 0]
-    left = cells.rows @ cells.values**2 - 2 * (weights * cross).sum(axis=1)
+    left = _sum_squares(cells) - 2 * (weights * cross).sum(axis=1)
     left += (np.matmul(gram, weights[..., None])[..., 0] * weights).sum(axis=1)
     count = cells.rows @ cells.seen
     common = (cells.columns @ left) / (cells.columns @ count)
@@ -158,11 +160,19 @@ def log_p_of_columns(cells: Cells, scores: Scores) -> np.ndarray:
     gram = gram + 1e-6 * np.eye(r + 1, dtype=gram.dtype)
     found = np.linalg.solve(gram, cross[..., None])[..., 0]
     count = np.maximum(cells.rows @ cells.seen, 1e-9)
-    squares = cells.rows @ cells.values**2
+    squares = _sum_squares(cells)
     total = squares - cross[:, 0] ** 2 / count
     left = np.maximum(squares - (found * cross).sum(axis=1), 1e-9)
     free = np.maximum(count - r - 1, 1.0)
     return f.logsf(np.maximum(total - left, 0) / r / (left / free), r, free)
+
+
+def _sum_squares(cells: Cells) -> np.ndarray:
+    """Sum the squares of columns (d,), of some columns at a time, so that memory stays small."""
+    n, d = cells.values.shape
+    size = max(1, _BLOCK_NUMBERS // n)
+    parts = (cells.values[:, start : start + size] for start in range(0, d, size))
+    return np.concatenate([cells.rows @ part**2 for part in parts])
 
 
 def _sum_outer(weights: np.ndarray, matrices: np.ndarray) -> np.ndarray:

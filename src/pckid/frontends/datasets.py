@@ -42,7 +42,15 @@ _NOT_HERE = (
     "lines",
     "ignore_case",
 )
-_NOR = ("sheet", "skip_below", "skip_last", "drop_rows", "visible_rows", "fallback_encoding")
+_NOR = (
+    "sheet",
+    "transpose",
+    "skip_below",
+    "skip_last",
+    "drop_rows",
+    "visible_rows",
+    "fallback_encoding",
+)
 _INSTEAD = (
     "Write it as Parquet with columns of numbers and of texts, or cluster a sample of its rows and "
     "place the others with `pckid predict`."

@@ -29,7 +29,11 @@ PYTHON = Dialect(
     lines=lambda columns: (
         f"pckid.series.from_long(frame, {', '.join(f'{k}={v!r}' for k, v in columns.items())})"
     ),
-    log=lambda columns: f"PCKID(log_columns={list(columns)!r})",
+    log=lambda columns: (
+        "PCKID(log_columns=list(frame.columns))"
+        if columns == ["all"]
+        else f"PCKID(log_columns={list(columns)!r})"
+    ),
     outcomes=lambda columns: (
         f"{as_parameters([drop_column(name) for name in columns])}, and compare_outcomes compares "
         f"the clusters with {'it' if len(columns) == 1 else 'them'}"
@@ -63,8 +67,7 @@ _OFFERED = (
     "not_missing",
     "ignore_case", "limits", "take_advice", "delimiter", "decimal", "encoding", "header",
     "sheet", "table", "layer", "skip_first", "skip_below", "skip_last", "drop_rows", "keep_rows",
-    "visible_rows",
-    "as_is",
+    "visible_rows", "transpose", "as_is",
 )  # fmt: skip
 _KINDS = {"N": "int", "": "bool"}
 

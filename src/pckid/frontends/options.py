@@ -117,6 +117,10 @@ class ReadOptions(_Fixed):
         label="Matrix of the file",
         shows="NAME",
     )
+    transpose: bool = _option(
+        False, "Each column is a row, such as a sample, and each row something measured of it.",
+        label="The columns are the rows",
+    )  # fmt: skip
     skip_first: int | None = _option(
         None,
         "Lines of a text file, or rows of a sheet, above the names. Detected by default.",

@@ -37,6 +37,7 @@ def describe_reading(prepared: Prepared) -> dict[str, list[str]]:
         "units": [f"{name}={units[name]}" for name in prepared.names if name in units],
         **{key: [v for v in [getattr(options, key)] if v is not None] for key in _KEPT},
         "no_header": [] if options.header else ["yes"],
+        "transpose": ["yes"] if options.transpose else [],
         "series": series,
     }
 
@@ -94,7 +95,9 @@ def load_known(
     if reading.encoding is None:
         # A table of another month may be UTF-8, which any other encoding reads as something else.
         same["fallback_encoding"] = same.pop("encoding", None)
-    reading = replace(reading, **same, header=reading.header and not kept["no_header"])
+    turned = reading.transpose or bool(kept["transpose"])
+    header = reading.header and not kept["no_header"]
+    reading = replace(reading, **same, header=header, transpose=turned)
     more: dict[str, Any] = {key: (*kept[key], *getattr(columns, key)) for key in _LISTS}
     if kept["limits"] and not columns.limits:
         more["limits"] = kept["limits"][-1]
@@ -107,7 +110,17 @@ def load_known(
 
 def _kept_reading(reading: Mapping[str, Any]) -> dict[str, list[str]]:
     """Check what a model's file says of how the model's table was read."""
-    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last", "skip_below", "series"
+    keys = (
+        *_LISTS,
+        *_KEPT,
+        "units",
+        "no_header",
+        "transpose",
+        "limits",
+        "skip_last",
+        "skip_below",
+        "series",
+    )
     kept = {key: reading.get(key, []) for key in keys}
     for values in kept.values():
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):

@@ -43,6 +43,8 @@ NOTES = {
     "({say[columns]} takes them): {columns!l}.",
     "sparse_matrix": "The matrix is sparse: {share:.0%} of its cells are stored, and all others "
     "are zeros, which count as values, not as missing.",
+    "columns_not_samples": "Columns that are no samples, as they hold texts, are left out: "
+    "{columns!l}.",
     "numbers_read": "Numbers read in {columns!l}: {how}.",
     "advice_taken": "{told}Advice taken: {fixes}",
     "rows_above": "The names of the columns are in line {row:d}; what stands above them is left "

@@ -182,6 +182,7 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
         if table.n_features == 0 and _only_names_rows(to_numpy(table.codes)[distinct.rows]):
             # Each column would then be dropped as a name of the rows, and none would be left.
             distinct = merge_duplicates(table, weights, n_usable + 1)
+        del table  # before its place is taken by another: wide tables are large
         X, weights, n_usable = take_along(X, distinct.rows), distinct.weights, len(distinct.rows)
         scaling, places = _measure(X, weights, rows.categorical, sampling), distinct.places
     scaling, counts = with_one_hot(scaling, X), sampling.roles.weigh(scaling.used)

@@ -474,6 +474,11 @@ def row_slices(rows: Array) -> list[slice]:
     return [slice(start, min(start + size, n_samples)) for start in starts]
 
 
+def column_slices(X: Array) -> list[slice]:
+    """Divide the columns of rows (n, d) into slices of few numbers, as `row_slices` does rows."""
+    return row_slices(namespace(X).matrix_transpose(X))
+
+
 def _find_ends(X: Array) -> Array:
     """Find the lowest and highest number observed in each column (2, d), inf and -inf if none."""
     xp, missing = namespace(X), namespace(X).isnan(X)

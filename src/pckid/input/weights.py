@@ -9,7 +9,7 @@ from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_nump
 from pckid._utils.parallel import blas_threads
 from pckid._utils.sklearn_compat import check_sample_weight
 from pckid.input.known import in_order_of
-from pckid.input.table import StandardisedRows
+from pckid.input.table import StandardisedRows, column_slices
 
 _SYMMETRIC = 1e-6
 # What tells rows apart that nothing else does.
@@ -51,20 +51,20 @@ def canonical_order(table: StandardisedRows, weights: np.ndarray | None = None) 
     rows lie side by side.
     """
     rng = np.random.default_rng(0)
-    values, observed = _as_doubles(table.values), _as_doubles(table.observed)
-    d, xp = values.shape[1], namespace(values)
-    each = np.ones(values.shape[0]) if weights is None else weights / weights.sum()
-    mine, squares = asarray_like(each, values), values * values
+    d, n = table.n_features, table.n_samples
+    each = np.ones(n) if weights is None else weights / weights.sum()
     with blas_threads(1):
-        sums = [mine @ part for part in (squares * values, squares * squares, observed)]
-    skewness, flatness, shares = np.split(to_numpy(xp.concat(sums)) / each.sum(), [d, 2 * d])
+        moments = [_sum_powers(_as_doubles(part), each) for part in _blocks(table.values)]
+        seen = [_sum_rows(_as_doubles(part), each) for part in _blocks(table.observed)]
+    skewness, flatness = np.concatenate(moments, axis=1) / each.sum()
+    shares = np.concatenate(seen) / each.sum()
     turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
     by_shape = turn * (2 + np.sin(40 * (np.abs(skewness) + flatness)))
     by_chance = turn * rng.standard_normal(d)
     key, fixed = _weighted_row_sums(
-        [values, observed],
+        [table.values, table.observed],
         [by_shape, 2 + np.sin(40 * shares)],
-        [by_chance, rng.standard_normal(observed.shape[1])],
+        [by_chance, rng.standard_normal(table.observed.shape[1])],
     )
     if table.codes.shape[1]:
         numbers = _category_numbers(to_numpy(table.codes), key, each, rng)
@@ -72,11 +72,27 @@ def canonical_order(table: StandardisedRows, weights: np.ndarray | None = None) 
     return np.lexsort((fixed, np.round(key, _DIGITS)))
 
 
-def _as_doubles(part: Array) -> Array:
+def _as_doubles(part: Array) -> Any:
     """Turn an array into float64: on the host one of NumPy, else where it lies."""
     if is_host(part):
         return to_numpy(part).astype(np.float64, copy=False)
     return namespace(part).astype(part, namespace(part).float64, copy=False)
+
+
+def _blocks(part: Array) -> list[Array]:
+    """Divide an array (n, d) into blocks of columns, so that what is computed stays small."""
+    return [part[:, columns] for columns in column_slices(part)]
+
+
+def _sum_powers(values: Array, each: np.ndarray) -> np.ndarray:
+    """Sum third and fourth powers over weighted rows (n, d), to (2, d) on the host."""
+    mine, squares = asarray_like(each, values), values * values
+    found = [mine @ part for part in (squares * values, squares * squares)]
+    return to_numpy(namespace(values).stack(found))
+
+
+def _sum_rows(part: Array, each: np.ndarray) -> np.ndarray:
+    return to_numpy(asarray_like(each, part) @ part)
 
 
 def _weighted_row_sums(parts: list[Any], *weights: list[np.ndarray]) -> list[Any]:
@@ -84,14 +100,18 @@ def _weighted_row_sums(parts: list[Any], *weights: list[np.ndarray]) -> list[Any
 
     Of equal rows they are equal, on a GPU up to rounding, which leaves such rows side by side.
     """
-    if isinstance(parts[0], np.ndarray):
+    if is_host(parts[0]):
         # Row by row in one order, unlike a product of matrices.
         return [
-            sum(np.einsum("ij,j->i", X, w, optimize=False) for X, w in zip(parts, by, strict=True))
+            sum(
+                np.einsum("ij,j->i", _as_doubles(part[:, columns]), w[columns], optimize=False)
+                for part, w in zip(parts, by, strict=True)
+                for columns in column_slices(part)
+            )
             for by in weights
         ]
     xp = namespace(parts[0])
-    rows = xp.concat(parts, axis=1)
+    rows = xp.concat([_as_doubles(part) for part in parts], axis=1)
     sent = asarray_like(np.stack([np.concatenate(by) for by in weights]), rows)
     sums = [xp.sum(rows * sent[i, :], axis=1) for i in range(len(weights))]
     return list(to_numpy(xp.stack(sums)))

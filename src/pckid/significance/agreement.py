@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from pckid.significance.levels import Answer
 
+CLOSE = 3  # p-values up to so many times a level are close to it
 MIN_SHARE = 6 / 7  # an answer is one that at least so many of the runs come to
 
 
@@ -64,12 +65,19 @@ def find_common_answer(answers: Sequence[Answer]) -> Answer:
     return commonest if count >= MIN_SHARE * len(answers) else Answer.UNDECIDED
 
 
-def count_further(answers: Sequence[Answer], n_runs: int) -> int:
-    """Count the runs to be made yet: `n_runs`, and as many and one more where they disagree."""
-    if len(answers) < n_runs:
-        return n_runs - len(answers)
-    disagree = find_common_answer(answers) is Answer.UNDECIDED
-    return max(0, 2 * n_runs + 1 - len(answers)) if disagree else 0
+def count_further(runs: Sequence[Run], n_runs: int, level: float = 0.0) -> int:
+    """Count the runs to be made yet: `n_runs`, and as many and one more where they disagree.
+
+    Several that all find nothing, but have p-values close above the `level` of structure, count as
+    runs that disagree: others by the same chance find something.
+    """
+    if len(runs) < n_runs:
+        return n_runs - len(runs)
+    goes_on = find_common_answer([run.answer for run in runs]) is Answer.UNDECIDED
+    if n_runs > 1 and all(run.answer is Answer.NONE for run in runs):
+        p_values = [1.0 if run.p_value is None else run.p_value for run in runs]
+        goes_on = float(np.median(p_values)) <= CLOSE * level
+    return max(0, 2 * n_runs + 1 - len(runs)) if goes_on else 0
 
 
 def find_most_agreeing(

@@ -30,18 +30,20 @@ _MIN_ROWS = 200
 _MIN_VARIANCE = 0.02
 
 
-def find_single_columns(units: Units, labels: np.ndarray) -> np.ndarray:
+def find_single_columns(
+    units: Units, labels: np.ndarray, related: Units | None = None
+) -> np.ndarray:
     """Find the units that show no groups, by labels (n_samples,) from 0.
 
     Those that split clusters by themselves, and those that go with no other unit. At least two
     units are left, else the latter stay, and then all. None of fewer than three, or of more than
-    1,000.
+    1,000. Units are `related` by these rows, which may be more than those that have labels.
     """
     none = np.arange(0)
     n_units = len(units.columns)
     if not MIN_COLUMNS <= n_units <= MAX_COLUMNS or labels.max() == 0:
         return none
-    relation = measure_relation(units)
+    relation = measure_relation(units if related is None else related)
     splitting = split_alone(cluster_distances(units, labels)) & (relation.strongest < _RELATED)
     unrelated = (relation.p_values > _ALPHA) & (len(labels) >= _MIN_ROWS)
     for found in (splitting | unrelated, splitting):

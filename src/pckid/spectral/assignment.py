@@ -23,8 +23,8 @@ from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.ensemble.score_scale import OwnScores, ScoreScale, recall_scores
 from pckid.input.table import StandardisedRows, row_slices, standardise_on_model_device
+from pckid.spectral.chances import membership
 from pckid.spectral.kmeans import distances_to, first_of_nearest
-from pckid.spectral.membership import membership
 
 
 class Assignment(NamedTuple):

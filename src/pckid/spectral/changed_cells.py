@@ -8,8 +8,8 @@ import numpy as np
 
 from pckid._utils.arrays import asarray_like, to_numpy
 from pckid.spectral.assignment import FittedClusters, place_changed_rows
+from pckid.spectral.chances import membership
 from pckid.spectral.kmeans import distances_to
-from pckid.spectral.membership import membership
 
 # Rows that differ in one cell are made in blocks of about so many numbers.
 _BLOCK_NUMBERS = 1 << 22

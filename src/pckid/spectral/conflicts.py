@@ -9,8 +9,8 @@ import numpy as np
 from pckid._utils.arrays import to_numpy
 from pckid.input.known import KnownMembers
 from pckid.spectral.assignment import FittedClusters
+from pckid.spectral.chances import membership
 from pckid.spectral.known_rows import distances_without_self
-from pckid.spectral.membership import membership
 
 # A known row is in conflict if its own cluster has at most this membership, divided by the number
 # of the others: about a tenth of what these have on average, whichever of them leads.

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
+from pckid.spectral.chances import USUAL, membership
 from pckid.spectral.kmeans import (
     MEMBERS_COUNT,
     Anchors,
@@ -119,15 +120,17 @@ def n_coordinates(n_clusters: int, n_rows: int) -> int:
 def name_centers(centers: Array, points: Array, labels: np.ndarray) -> tuple[Array, np.ndarray]:
     """Put the centres of known labels first, in their order; and find those nearest to the rows.
 
-    Centres (k, d) that known rows had no part in are named so that as many known rows as possible,
-    at `points` (n_known, d), are nearest to that of their own of the `labels` (n_known,), from 0.
+    Centres (k, d) that known rows had no part in are named so that the memberships of known rows,
+    at `points` (n_known, d), in the cluster of their own of the `labels` (n_known,), from 0, add up
+    to the most. Counts of the nearest rows would leave ties where few are known.
     """
-    nearest_ones = to_numpy(nearest(points, centers[None, ...])[0, :])
-    counts = np.zeros((int(labels.max()) + 1, centers.shape[0]))
-    np.add.at(counts, (labels, nearest_ones), 1.0)
-    own = linear_sum_assignment(counts, maximize=True)[1]
+    distances = to_numpy(distances_to(points, centers))
+    memberships = np.zeros((int(labels.max()) + 1, centers.shape[0]))
+    np.add.at(memberships, labels, to_numpy(membership(distances, USUAL)).T)
+    own = linear_sum_assignment(memberships, maximize=True)[1]
     order = np.concatenate([own, np.setdiff1d(np.arange(centers.shape[0]), own)])
-    return take_along(centers, asarray_like(order, centers)), np.argsort(order)[nearest_ones]
+    named = take_along(centers, asarray_like(order, centers))
+    return named, np.argsort(order)[distances.argmin(axis=0)]
 
 
 def distances_without_self(centers: np.ndarray, points: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -1,13 +1,14 @@
-"""Soft membership of rows in clusters, and its scale from parts of an ensemble."""
+"""The scale of soft memberships, from parts of an ensemble."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 
-from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
+from pckid._utils.arrays import Array, asarray_like, take_along, to_numpy
 from pckid.ensemble.feature_map import Kernel, project_features
 from pckid.input.weights import draw_together
+from pckid.spectral.chances import USUAL, relative_distances
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
 from pckid.spectral.known_rows import KnownRows, n_coordinates
@@ -21,46 +22,13 @@ _N_DRAWS = 2
 # replacement holds two thirds of the rows. Chosen on simulated tables of 40 to 800 rows.
 _WIDER = 10
 _N_STARTS = 5
-# The inverse temperature of a usual table, and how many clusterings this is worth.
-_USUAL, _PRIOR = 5.0, 0.5
+# How many clusterings the inverse temperature of a usual table is worth.
+_PRIOR = 0.5
 # Below the first all memberships are alike, above the second all are 0 or 1 but at the border.
 _INVERSE_TEMPERATURES = (0.05, 50.0)
 
 DOUBTFUL = 0.8
 """Rows of a lower confidence are doubtful: more than one in five would get another cluster."""
-
-
-def membership(distances: Array, inverse_temperature: float) -> Array:
-    """Turn distances to the centres into the chances of belonging to the clusters.
-
-    With a the distance to the nearest centre, and b_j that to centre j,
-
-        p_j ∝ exp( −β (b_j − a) / (b_j + a) )
-
-    for the inverse temperature β. The fraction runs from 0, as near as the nearest, to 1 where the
-    row lies at its own centre; it knows no unit, so that β means the same in every embedding.
-
-    Parameters
-    ----------
-    distances : array of shape (n_clusters, n_samples)
-    inverse_temperature : float
-
-    Returns
-    -------
-    chances : array of shape (n_clusters, n_samples)
-        Each column adds up to 1.
-    """
-    xp = namespace(distances)
-    chances = xp.exp(-inverse_temperature * _beyond(distances))
-    return chances / xp.sum(chances, axis=0)
-
-
-def _beyond(distances: Array) -> Array:
-    """Compute (b_j − a) / (b_j + a), of shape (n_clusters, n_samples), for `membership`."""
-    xp = namespace(distances)
-    nearest = xp.min(distances, axis=0)
-    total = distances + nearest
-    return (distances - nearest) / xp.where(total > 0, total, 1.0)
 
 
 def fit_inverse_temperature(
@@ -88,7 +56,7 @@ def fit_inverse_temperature(
     inverse_temperature : float
         From 0.05 to 50.
     """
-    beyond = _beyond(distances)
+    beyond = relative_distances(distances)
     found = beyond[labels, np.arange(beyond.shape[1])].mean(axis=0)
 
     def loss(log_inverse: float) -> float:
@@ -97,7 +65,7 @@ def fit_inverse_temperature(
         each = inverse_temperature * found + np.log(
             np.exp(-inverse_temperature * beyond).sum(axis=0)
         )
-        penalty = prior / len(labels) * (log_inverse - np.log(_USUAL)) ** 2 / 2
+        penalty = prior / len(labels) * (log_inverse - np.log(USUAL)) ** 2 / 2
         return penalty + float(np.average(each, weights=weights))
 
     bounds = tuple(np.log(_INVERSE_TEMPERATURES))

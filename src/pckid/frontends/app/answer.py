@@ -38,9 +38,18 @@ from pckid.frontends.app.work import (
 from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.formats.registry import CODECS, FORMATS, MORE_CODECS, list_formats
 from pckid.frontends.formats.table import FileTable
+from pckid.frontends.formats.transposing import transpose
 from pckid.frontends.inspection import TableInspection, inspect_table
-from pckid.frontends.options import OPTIONS, CaseOptions, ColumnOptions, ReadOptions, pairs_of
+from pckid.frontends.options import (
+    OPTIONS,
+    CaseOptions,
+    ColumnOptions,
+    Fix,
+    ReadOptions,
+    pairs_of,
+)
 from pckid.frontends.questions import write_evidence
+from pckid.frontends.questions.columns_are_rows import COLUMNS_ARE_ROWS
 from pckid.frontends.wording import write_note
 from pckid.input.cells import as_text
 from pckid.maps.sources import find_kind_of
@@ -311,6 +320,7 @@ class Desk:
         if "delimiter" in form.options:
             signs = [*DELIMITERS.items()]
             given["delimiter"] = offer("delimiter", "choice", "", choices=signs) or None
+        given["transpose"] = bool(offer("transpose", "tick", False))
         for option in ("skip_last", *["skip_below"] * header):
             if option in form.options:
                 given[option] = offer(option, "number", 0)
@@ -484,6 +494,16 @@ def decide_table(
         found = inspect_table(now, told.with_fixes(decisions.of_cells(fixes)))
         unchanged = [d for d in found.doubts if d.column not in edits]
         _ask(unchanged, state, how, questions)
+        turned = [each for each in state.answers if Fix("transpose") in each.fixes]
+        if turned and not table.reading.transpose:  # All other questions are about other columns.
+            table, state = transpose(table), TableState(turned, edits)
+            table = replace(table, reading=replace(table.reading, transpose=True))
+            questions = {
+                key: each
+                for key, each in questions.items()
+                if each.group[0].code == COLUMNS_ARE_ROWS.code
+            }
+            continue
         if len(state.answers) > n_before:
             continue
         settled = _settle(upload, found, state, told, how, change, k)

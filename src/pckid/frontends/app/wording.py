@@ -31,6 +31,8 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"use “{fix.column}” as it is")
             case "outcomes" | "labels" | "known" | "row_names":
                 said.append(f"take “{fix.column}” as {ROLES[fix.option]}")
+            case "transpose":
+                said.append("the columns are the rows")
             case "keep_rows":
                 said.append("keep all rows")
             case "ignore_case":

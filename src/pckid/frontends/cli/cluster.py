@@ -43,7 +43,7 @@ from pckid.frontends.formats.writing import check_output
 from pckid.frontends.options import OF_KINDS, ColumnOptions, ReadOptions, pick_options
 from pckid.frontends.preparing import with_outcomes
 from pckid.frontends.questions import QUESTIONS
-from pckid.frontends.questions.long_tails import LONG_TAILS
+from pckid.frontends.questions.long_tails import ALL, LONG_TAILS
 from pckid.frontends.run import Clustering, fit_clusters
 from pckid.frontends.tables.choosing import named_columns
 from pckid.frontends.tables.prepared import Prepared
@@ -202,7 +202,15 @@ def _use_columns(estimator: PCKID, prepared: Prepared, given: SimpleNamespace) -
         groups |= prepared.series.column_groups
     logs: list[str] = []
     for each in given.log_columns:
-        names = [each] if each in prepared.names else [name.strip() for name in each.split(",")]
+        everywhere = each == ALL and ALL not in prepared.names
+        numbers = [name for name in prepared.names if name not in prepared.counts]
+        names = (
+            numbers
+            if everywhere
+            else [each]
+            if each in prepared.names
+            else [name.strip() for name in each.split(",")]
+        )
         for name in names:
             if name not in prepared.names or name in prepared.counts:
                 raise click.BadParameter(

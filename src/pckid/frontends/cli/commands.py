@@ -94,8 +94,9 @@ def pckid() -> None:
                      help="Columns in the same unit, which share one scale, by a pattern of their "
                      "names: ndvi=ndvi_*. May be repeated."),
         click.Option(["--log", "log_columns"], multiple=True, metavar="NAMES",
-                     help="Take the logarithm of these columns, whose values span several powers "
-                     "of ten; of one plus the value where some are 0. May be repeated."),
+                     help="Take the logarithm of these columns, or of all, whose values span "
+                     "several powers of ten; of one plus the value where some are 0. May be "
+                     "repeated."),
         *WRITING,
         file_option(["--report", "report_path"], "FILE.html",
                     "Write a report that explains the clusters."),

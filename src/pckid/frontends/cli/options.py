@@ -110,7 +110,7 @@ def file_option(flags: list[str], shows: str, told: str) -> click.Option:
 READING = of_table(
     "na_values", "not_missing", "ignore_case", "limits", "numbers", "dates", "delimiter", "decimal",
     "encoding", "sheet", "table", "layer", "skip_first", "skip_below", "skip_last", "drop_rows",
-    "keep_rows", "visible_rows", "header",
+    "keep_rows", "visible_rows", "header", "transpose",
 )  # fmt: skip
 CONFIDENCE = file_option(
     ["--confidence", "confidence_path"], "FILE.tif",

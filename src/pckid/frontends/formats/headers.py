@@ -93,6 +93,11 @@ def find_names(rows: Grid) -> NamesRow:
     return NamesRow(found, holds_names(found), set(above_numbers(found)) == {"number"})
 
 
+def looks_like_number(cell: Any) -> bool:
+    """Whether a cell is a number, however it is written, or a text for missing."""
+    return _kind(cell) in ("number", "year", "missing")
+
+
 def _kind(cell: Any) -> str:
     """Classify a cell: a number, perhaps a year, a text, another value, or nothing."""
     if isinstance(cell, str):

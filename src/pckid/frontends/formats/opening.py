@@ -15,6 +15,7 @@ from pckid.frontends.formats.findings import Fact
 from pckid.frontends.formats.registry import PARQUET, Format, find_format
 from pckid.frontends.formats.sources import Source, find_source
 from pckid.frontends.formats.table import FileTable, Part
+from pckid.frontends.formats.transposing import transpose
 from pckid.frontends.options import ReadOptions
 
 # What is advised with its value where a table cannot be read otherwise. A title above the table may
@@ -52,6 +53,8 @@ def open_table(
         table = open_table(source, given.with_fixes(advised), take_advice=True)
         taken = Fact("advice_taken", {"fixes": advised, "told": str(error)})
         return replace(table, notes=(taken, *table.notes))
+    if given.transpose:
+        table = transpose(table.without_hidden() if given.visible_rows else table)
     table = table.without_first(given.skip_below) if given.skip_below else table
     table = table.without_rows(given.drop_rows) if given.drop_rows else table
     table = table.without_hidden() if given.visible_rows else table

@@ -11,6 +11,7 @@ from pckid.frontends.formats.findings import Doubt
 from pckid.frontends.questions.ambiguous_dates import AMBIGUOUS_DATES
 from pckid.frontends.questions.ambiguous_numbers import AMBIGUOUS_NUMBERS
 from pckid.frontends.questions.code_for_missing import CODE_FOR_MISSING
+from pckid.frontends.questions.columns_are_rows import COLUMNS_ARE_ROWS
 from pckid.frontends.questions.determined import DETERMINED
 from pckid.frontends.questions.earlier_result import EARLIER_RESULT
 from pckid.frontends.questions.extra_rows import EXTRA_ROWS
@@ -49,6 +50,7 @@ QUESTIONS: dict[str, Question] = {
     question.code: question
     for question in (
         NOTHING_LEFT,
+        COLUMNS_ARE_ROWS,
         EARLIER_RESULT,
         AMBIGUOUS_DATES,
         MIXED_DATES,

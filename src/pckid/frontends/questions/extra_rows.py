@@ -6,6 +6,7 @@ from typing import Any
 from pckid._utils.text import brief, counted, list_first
 from pckid.frontends.dialect import Dialect
 from pckid.frontends.formats.findings import Doubt
+from pckid.frontends.formats.transposing import COLUMN
 from pckid.frontends.options import Fix
 from pckid.frontends.questions.question import LEAVE_OUT, Answer, Question, Seen
 from pckid.frontends.tables.totals import count_totals, find_named_totals
@@ -26,6 +27,7 @@ class ExtraRows(Question):
         """
         columns, table = seen.columns, seen.table
         is_sheet = table.text is not None or table.parts[0].sheet is not None
+        is_sheet = is_sheet and table.parts[0].unit != COLUMN
         if seen.options.keep_rows or not is_sheet or not columns.readings:
             return
         numbers = {name: columns.X[:, j] for name, j in seen.numbers.items()}
