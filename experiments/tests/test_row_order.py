@@ -1,4 +1,4 @@
-"""Tables in the order of their files: rows that follow each other are doubted, shuffled ones not."""
+"""Tables in the order of their files: rows that follow each other are doubted, shuffled not."""
 
 import numpy as np
 import pytest
