@@ -4,8 +4,11 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from pckid.blocks.datasets import DatasetRows
 from pckid.exceptions import OptionError, TableError
 from pckid.frontends.datasets import open_dataset
 from pckid.frontends.formats.opening import open_table
@@ -80,3 +83,23 @@ def test_what_cannot_be_read_in_batches_says_why(tmp_path):
     pd.DataFrame({"x": ["1 kg", "2 kg"]}).to_csv(path[:-3], index=False)
     with pytest.raises(TableError, match=re.escape("read in batches: 'x' is not plain")):
         open_dataset(path[:-3], ReadOptions(), ColumnOptions())
+
+
+def test_a_table_is_passed_over_once_whatever_advice_is_taken(tmp_path, monkeypatch):
+    """Codes show one after the other: the second stands apart once the first is missing."""
+    x = np.r_[np.tile([1.0, 2.0, 3.0, 4.0], 20), np.full(5, -999.0), np.full(5, 99.0)]
+    pq.write_table(
+        pa.table({"x": x, "y": np.arange(90.0) % 7}), path := str(tmp_path / "t.parquet")
+    )
+    passes, survey = [], DatasetRows.survey
+
+    def count(rows, *given):
+        passes.append(given)
+        return survey(rows, *given)
+
+    monkeypatch.setattr(DatasetRows, "survey", count)
+    prepared, rows = open_dataset(path, ReadOptions(), ColumnOptions(take_advice=True))
+    assert len(passes) == 1
+    assert {-999.0, 99.0} <= set(rows.missing["x"].numbers)
+    assert prepared.notes[0].code == "advice_taken"
+    assert not prepared.doubts

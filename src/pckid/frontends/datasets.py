@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -78,21 +79,30 @@ def open_dataset(
             path, reading, partial(_plan_text, path, reading, options)
         )
         prepared, rows = _choose(path, opened, reading, options)
-        doubts = _find_codes(prepared, rows)
+        some = rows.survey(0, _SAMPLE_ROWS).rows
+        doubts, taken = _find_codes(prepared, rows, some), list[Fact]()
+        while options.take_advice and (advised := advice(doubts)):
+            taken.append(Fact("advice_taken", {"fixes": advised}))
+            options = options.with_fixes(advised)
+            prepared, rows = _choose(path, opened, reading, options)
+            doubts = _find_codes(prepared, rows, some)
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(f"{path}: {brief(str(error).splitlines()[0], 200)}. {_INSTEAD}") from None
-    advised = advice(doubts)
-    if not advised or not options.take_advice:
-        return replace(prepared, doubts=(*prepared.doubts, *doubts)), rows
-    prepared, rows = open_dataset(path, reading, options.with_fixes(advised))
-    taken = Fact("advice_taken", {"fixes": advised})
-    return replace(prepared, notes=(taken, *prepared.notes)), rows
+    doubts = [*prepared.doubts, *doubts]
+    return replace(prepared, doubts=tuple(doubts), notes=(*taken, *prepared.notes)), rows
 
 
-def _find_codes(prepared: Prepared, rows: DatasetRows) -> list[Doubt]:
-    """Ask about numbers that look like codes for missing, by some rows."""
-    X = rows.survey(0, _SAMPLE_ROWS).rows
-    numbers = {name: X[:, j] for j, name in enumerate(rows.columns) if j not in rows.categories}
+def _find_codes(prepared: Prepared, rows: DatasetRows, some: np.ndarray) -> list[Doubt]:
+    """Ask about numbers that look like codes for missing, by some rows (n_some, n_columns)."""
+
+    def codes_of(name: str) -> Sequence[float]:
+        return rows.missing[name].numbers if name in rows.missing else ()
+
+    numbers = {
+        name: np.where(np.isin(some[:, j], codes_of(name)), np.nan, some[:, j])
+        for j, name in enumerate(rows.columns)
+        if j not in rows.categories
+    }
     if not numbers:
         return []
     table = replace(prepared.table, data=pa.table(numbers))
