@@ -25,6 +25,7 @@ from experiments.paper import with_parameters
 from experiments.profiles import profiles_command
 from experiments.reveal import reveal_command
 from experiments.revealed import revealed_command
+from experiments.row_order import row_order_command
 from experiments.scores import scores_command
 from experiments.seeds import seeds_command
 from experiments.series import series_command
@@ -242,6 +243,7 @@ OWN = (
     dependence_command,
     gaps_command,
     dependence_rivals_command,
+    row_order_command,
     objections_command,
     profiles_command,
     outcomes_command,

@@ -278,11 +278,15 @@ def tabulate(rows: Sequence[Row]) -> str:
             claims = [row["answer"] in ("groups", "structure") for row in part]
             gaps = [row["answer"] == "groups" for row in part]
             cells += [f"{np.mean(claims):.2f}", f"{np.mean(gaps):.2f}"]
-        alone = [row["k"] == 1 for row in rows if row["name"] == name and row["told"]]
-        lines.append([name, len(alone), *cells, f"{np.mean(alone):.2f}"])
-    same = [agree(rows, name) for name in INDEPENDENT if any(row["name"] == name for row in rows)]
-    titles = ["rows", "tables", "not told: claims", "gaps", "told: claims", "gaps", "k = 1"]
-    said = f"The same answer and k for independent rows, told or not: {np.mean(same):.3f}."
+        told_rows = [row for row in rows if same(row, name, told=True)]
+        alone = [row["k"] == 1 for row in told_rows]
+        undecided = [row["answer"] == "undecided" for row in told_rows]
+        cells += [f"{np.mean(undecided):.2f}", f"{np.mean(alone):.2f}"]
+        lines.append([name, len(alone), *cells])
+    agreed = [agree(rows, name) for name in INDEPENDENT if any(row["name"] == name for row in rows)]
+    titles = ["rows", "tables", "not told: claims", "gaps"]
+    titles += ["told: claims", "gaps", "undecided", "k = 1"]
+    said = f"The same answer and k for independent rows, told or not: {np.mean(agreed):.3f}."
     return f"{markdown(titles, lines)}\n{said}\n"
 
 

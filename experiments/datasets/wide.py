@@ -66,6 +66,7 @@ DESIGNS = {
         "120 × 1000, unequal": Design(120, 1000, 60, 1.2, (0.7, 0.2, 0.1)),
         "100 × 1000, blocks": Design(100, 1000, 50, 1.2, block=10),
         "100 × 1000, small missing": Design(100, 1000, 50, 1.2, small=True),
+        "100 × 1000, small missing, 0.7": Design(100, 1000, 50, 0.7, missing=0.4, small=True),
     },
 }
 """Made tables, by half and name."""

@@ -109,6 +109,13 @@ for _way in WIDE_METHODS:
     method(name_of(_way))(partial(_run, _way))
 
 
+@method("PCKID, missing tells")
+def _missing_tells(X: NDArray, n_clusters: int, *, seed: int, device: str | None) -> Any:
+    """Count where cells are missing, too."""
+    model = PCKID(n_clusters, missingness="informative", device=device, random_state=seed)
+    return model.fit_predict(X)
+
+
 @method("PCKID, k chosen")
 def _choose_k(X: NDArray, n_clusters: int, *, seed: int, device: str | None) -> Any:
     """Cluster without being told how many groups there are."""

@@ -11,6 +11,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import xlsxwriter
 from browser import needs_browser
 from helpers import groups
 from office_workbooks import write_messy_workbook
@@ -326,3 +327,26 @@ def test_names_and_cells_are_shown_and_not_run(page, tmp_path, chromium):
     reached = """try { return document.getElementById("report").contentDocument !== null }
         catch { return true }"""
     assert chromium.run(reached) is False
+
+
+def test_names_of_sheets_are_shown_and_not_run(page, tmp_path, chromium):
+    X, _ = groups(n_samples=60)
+    hostile = "<svg onload=window.hit=1>"
+    with xlsxwriter.Workbook(str(tmp_path / "book.xlsx")) as book:
+        for name in (hostile, "<img src=q onerror=hit=1>"):
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, list("abcd"))
+            for number, row in enumerate(np.nan_to_num(X).round(3).tolist(), 1):
+                sheet.write_row(number, 0, row)
+    give(page, tmp_path / "book.xlsx", "60 rows, 4 columns")
+    chromium.run("document.querySelectorAll('details').forEach(each => (each.open = true))")
+    options = chromium.run("return Array.from(document.querySelectorAll('option'), o => o.text)")
+    assert hostile in options
+    find_groups(page)
+    assert hostile in page.report()
+    assert chromium.run("return window.hit") is None
+    (frame,) = chromium.find_all("#report")
+    chromium.driver.switch_to.frame(frame)
+    assert chromium.run("return window.hit") is None
+    chromium.driver.switch_to.default_content()
+    assert not chromium.find_all("img")

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from threadpoolctl import threadpool_info, threadpool_limits
 
+import pckid.significance.dependence as module
 from pckid import PCKID, assess, choose_n_clusters
 from pckid.input.arrangement import Arrangement
 from pckid.significance.dependence import (
@@ -290,3 +292,19 @@ def test_few_pairs_have_no_correlogram():
     assert measure_correlogram(y, 0 * y, np.abs(y[:, None] - y), Correlation(0.5, 2.0)) is None
     alone = np.full((5, 5), np.inf)
     assert measure_correlogram(y, 0 * y, alone, Correlation(0.5, 2.0)) is None
+
+
+def test_small_matrices_are_solved_by_one_thread_of_blas(monkeypatch):
+    seen = []
+
+    def watched(y, covariance):
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return restricted_likelihood(y, covariance)
+
+    monkeypatch.setattr(module, "restricted_likelihood", watched)
+    rng = np.random.default_rng(0)
+    X, where = rng.normal(size=(40, 2)), in_time(40)
+    with threadpool_limits(2, user_api="blas"):
+        module.find_reach(X[:, 0], where, rng)
+        module.fit_dependence(X, np.eye(2), np.zeros(2), np.arange(2), where, rng)
+    assert set(seen) == {1}

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 
+from pckid._utils.parallel import blas_threads
 from pckid._utils.seeds import some_rows
 from pckid.input.arrangement import Arrangement
 
@@ -174,6 +175,7 @@ class Dependence(NamedTuple):
         return drawn[some] * np.sqrt(self.values) @ self.vectors.T
 
 
+@blas_threads(1)  # Matrices are small: threads would wait for each other.
 def fit_dependence(
     scores: np.ndarray,
     correlations: np.ndarray,
@@ -272,6 +274,7 @@ def choose_rows(arrangement: Arrangement, n_samples: int, rng: np.random.Generat
     return np.array(chosen)
 
 
+@blas_threads(1)
 def find_reach(
     y: np.ndarray, arrangement: Arrangement, rng: np.random.Generator
 ) -> tuple[float, float]:
