@@ -6,6 +6,7 @@ from fitting import draw, settings_of
 
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
+from pckid.columns.kinds import KINDS
 from pckid.ensemble.members import likeness
 from pckid.ensemble.training import plan_ensemble, train, train_together
 
@@ -48,6 +49,8 @@ TABLES = {
     "tied": (HOLES, {"covariance_type": "tied_diag"}, {}),
     "matrices": (HOLES, {"covariance_type": "full"}, {}),
     "categories": (beside(CATEGORY), {"categorical_features": [4]}, {}),
+    "logarithms": (beside(np.exp(RNG.normal(size=(3, N_ROWS, 1)))), {"log_columns": [4]}, {}),
+    "levels": (beside(RNG.integers(4, size=(3, N_ROWS, 1))), {"ordinal_columns": [4]}, {}),
 }
 
 
@@ -85,7 +88,13 @@ def test_tables_of_the_same_columns_share_their_calls(name):
     if name == "matrices":
         assert kinds == [None] * 3
     else:
-        assert len(set(kinds)) == (3 if name == "categories" else 1)
+        assert len(set(kinds)) == (3 if name in ("categories", "levels") else 1)
+
+
+def test_each_kind_that_is_asked_for_is_trained_here():
+    """Add a table of a new one to TABLES: what it measures on each is listed in `MEASURED`."""
+    asked = {kind.parameter for kind in KINDS if kind.parameter}
+    assert asked <= {name for _, changes, _ in TABLES.values() for name in changes}
 
 
 def test_tables_of_other_columns_are_trained_apart():
