@@ -366,9 +366,10 @@ def _try(
 ) -> list[tuple[float, Correlation, float]]:
     """Compute the likelihood of correlations by nugget, range and shape, and their mean."""
     found = []
+    decays = {how: decay(distances, float(how[0]), how[1]) for how in {each[1:] for each in points}}
     for nugget, range_, shape in points:
         correlation = Correlation(1 - nugget, float(range_), shape)
-        R = correlation.between(distances)
+        R = correlation.rho * decays[range_, shape]
         mean = float(R.mean())
         R[np.diag_indices(len(R))] = 1 + errors
         found.append((restricted_likelihood(y, R), correlation, mean))
